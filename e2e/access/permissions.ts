@@ -11,11 +11,11 @@ export const ROLE_PERMISSIONS = {
   ORGANIZATION_VIEWER: ['organization:read'],
   WORKSPACE_ADMIN: [
     ...['workspaces:read', 'workspaces:manage', 'workspaces:manage-members', 'workspaces:manage-keys'],
-    ...['deployments:create', 'deployments:read', 'deployments:update', 'deployments:delete'],
+    ...['deployments:create', 'deployments:read', 'deployments:update', 'deployments:delete', 'deployments:halt'],
     ...['runs:create', 'runs:read', 'runs:update', 'runs:delete'],
   ],
   WORKSPACE_EDITOR: [
-    ...['workspaces:read', 'deployments:create', 'deployments:read', 'deployments:update'],
+    ...['workspaces:read', 'deployments:create', 'deployments:read', 'deployments:update', 'deployments:halt'],
     ...['runs:create', 'runs:read', 'runs:update'],
   ],
   WORKSPACE_USER: ['workspaces:read', 'deployments:read', 'runs:create', 'runs:read', 'runs:update'],
@@ -51,11 +51,11 @@ export const ROLE_POLICIES: Partial<
   },
 };
 
-/** Operations with which somebody would act for a data plane: nobody whom policies concern does. */
+/** Operations on a whole workspace or listener, whatever the tags: nobody whom policies concern may call them. */
 export const FOR_DATA_PLANES: readonly string[] = [
   ...['takeListenerLease', 'getListenerDesiredState', 'createPullToken', 'createListenerKey', 'getListenerKeySet'],
   ...['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics', 'reportRevisionLogs'],
-  'checkListenerCaller',
+  ...['checkListenerCaller', 'reportDeploymentHalt', 'haltWorkspace', 'resumeWorkspace'],
 ];
 
 /** A person who signed in and may make personal tokens. */
@@ -162,8 +162,12 @@ const CONTROL_PLANE = {
   // These serve data planes, which get the secrets of deployments.
   ...rows('deployments:update', ['takeListenerLease', 'getListenerDesiredState', 'createPullToken']),
   ...rows('deployments:update', ['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics']),
+  ...rows('deployments:update', ['reportDeploymentHalt']),
   ...rows('deployments:update', ['reportRevisionLogs', 'checkListenerCaller', 'getListenerKeySet']),
   ...rows('deployments:delete', ['deleteDeployments', 'deleteDeployment', 'deleteGithubIntegration', 'deleteListener']),
+  ...rows('deployments:halt', ['haltDeployment', 'resumeDeployment', 'haltWorkspace', 'resumeWorkspace']),
+  ...rows('deployments:read', ['getDeploymentHalt', 'getWorkspaceHalt']),
+  ...rows('organization:manage', ['haltOrganization', 'resumeOrganization', 'getOrganizationHalt']),
   ...rows('runs:create', ['createAgentConnection']),
   ...rows('organization:manage', ['createOAuthProvider', 'discoverMcpProvider', 'patchOAuthProvider']),
   ...rows('organization:manage', ['deleteOAuthProvider', 'deleteWorkspaceSlackTokens']),

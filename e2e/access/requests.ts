@@ -46,6 +46,10 @@ const ACCOUNTS = [{ email: 'account_address', password: 'nine quiet otters by th
 const BODIES: Record<string, unknown> = {
   addBasicMembers: ACCOUNTS,
   addBasicMembersAlias: ACCOUNTS,
+  // They would stop what other tests run, so that their bodies are refused.
+  haltDeployment: { reason: '' },
+  haltWorkspace: { reason: '' },
+  haltOrganization: { reason: '' },
   createThread: { thread_id: 'new_thread_id', if_exists: 'do_nothing' },
   // Without ids it would cancel every run.
   cancelRuns: { thread_id: 'thread_id', run_ids: ['run_id'] },

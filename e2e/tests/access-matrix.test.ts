@@ -285,6 +285,9 @@ describe('a body with fields that no caller may set', () => {
   /** The reason why an operation does not do with these resources what its body requests. */
   const UNREACHED: Record<string, string> = {
     cancelRuns: 'its run has ended',
+    haltDeployment: 'it would stop what other tests run',
+    haltWorkspace: 'it would stop what other tests run',
+    haltOrganization: 'it would stop what other tests run',
     createOwnAccessToken: 'keys are refused',
     chooseOrganization: 'its caller is no session',
     beginPasskey: 'its caller is no session',

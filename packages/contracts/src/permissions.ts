@@ -10,6 +10,7 @@ export const WORKSPACE_PERMISSION_MEANINGS = {
   'deployments:read': 'See deployments, their revisions and their logs.',
   'deployments:update': 'Change deployments and make revisions.',
   'deployments:delete': 'Delete deployments, listeners and integrations.',
+  'deployments:halt': 'Halt and resume deployments, and the whole workspace.',
   'runs:create': 'Create threads, runs, assistants and crons.',
   'runs:read': 'See threads, runs, assistants, crons and the store.',
   'runs:update': 'Change threads, assistants, crons and the store, and cancel runs.',

@@ -24,8 +24,12 @@ import { deploymentCountRoutes, deploymentRoutes } from './deployments/deploymen
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
+import { haltStore } from './deployments/halts/halt-store.ts';
 import { HostNames } from './deployments/host-names.ts';
 import { podRulesOf } from './drivers/kubernetes/settings.ts';
+import { haltRoutes } from './halts/halt-routes.ts';
+import { HaltService } from './halts/halt-service.ts';
+import { watchHalts } from './halts/halt-watch.ts';
 import { registerLeaseOwner } from './leases/lease-owner.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { logRoutes } from './logs/log-routes.ts';
@@ -205,6 +209,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
   });
   const { rollouts } = listeners;
+  const haltWatch = watchHalts({ prisma, rollouts: local, logger });
+  haltWatch.start();
+  lifecycle.onStop('halt watch', () => haltWatch.stop());
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);
@@ -235,6 +242,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     (tenant: Tenant) => integrations.deleteAll(tenant),
     oauth.removeWorkspace,
     listeners.removeWorkspace,
+    (tenant: Tenant) => haltStore.removeWorkspace(prisma, tenant),
   ];
   new DeletedWorkspaces({ database, orgAccess, removeParts, logger }).start(bus, lifecycle);
   const app = createApp({
@@ -254,6 +262,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           }),
           keys,
         ),
+        ...haltRoutes(new HaltService({ database, rollouts, logger })),
         ...revisionRoutes(revisions, keys),
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),

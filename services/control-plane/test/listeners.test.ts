@@ -298,13 +298,13 @@ describe('a deployment', () => {
     try {
       const registry = new RegistryAddress('https://agents.example.com');
       const told = { secrets: new SecretSets(new Cipher(platform.encryptionKey)), registry };
-      const { deployment, revision } = database.prisma;
+      const { deployment, revision, halt } = database.prisma;
       const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
         const found = await deployment.findMany(query);
         await deploy(listener);
         return found;
       };
-      const queries = { deployment: { findMany }, revision } as unknown as Queries;
+      const queries = { deployment: { findMany }, revision, halt } as unknown as Queries;
       const nothing = await readDesiredState(database.prisma, listener.id, told);
       expect(await readDesiredState(queries, listener.id, told)).toEqual(nothing);
       const next = await readDesiredState(database.prisma, listener.id, told);

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import type { DesiredHalt, HaltProgress } from '../deployments/halts/desired-halt.ts';
+import { Semaphore } from '../reconciler/semaphore.ts';
 
 /** Connects to one deployment's database as its own role. */
 export interface DatabaseAccess {
@@ -9,6 +11,7 @@ export interface DatabaseAccess {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Creating a database copies one of some megabytes, and dropping one waits for a checkpoint. */
 const QUERY_TIMEOUT_MS = 120_000;
+const HALTED_AT_ONCE = 8;
 
 /**
  * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step
@@ -16,6 +19,7 @@ const QUERY_TIMEOUT_MS = 120_000;
  */
 export class DeploymentDatabases {
   readonly #adminUri: string;
+  readonly #halting = new Semaphore(HALTED_AT_ONCE);
 
   /** @param adminUri connects as a role that may create roles and databases */
   constructor(adminUri: string) {
@@ -84,6 +88,31 @@ export class DeploymentDatabases {
       client.query('UPDATE deployment SET active_revision = $1 WHERE active_revision IS DISTINCT FROM $1', [
         revisionId,
       ]),
+    );
+  }
+
+  /**
+   * Halts or resumes the deployment: its servers and workers read the row with every run that they create or claim.
+   * Returns how far that is. Only so many deployments at once take a connection.
+   */
+  applyHalt(access: DatabaseAccess, { reason, cancelsQueued }: DesiredHalt): Promise<HaltProgress> {
+    return this.#halting.run(new AbortController().signal, () =>
+      withConnection(access.uri, async (client) => {
+        await client.query(
+          `UPDATE deployment
+           SET halt_reason = $1, halt_cancels_queued = $2,
+               halt_cancelled_runs = CASE WHEN halt_reason IS NULL THEN 0 ELSE halt_cancelled_runs END
+           WHERE halt_reason IS DISTINCT FROM $1::text OR halt_cancels_queued <> $2`,
+          [reason, cancelsQueued],
+        );
+        const { rows } = await client.query<HaltProgress>(
+          `SELECT halt_cancelled_runs AS "runsCancelled",
+                  (SELECT count(*)::integer FROM run WHERE status = 'running') AS "runsInFlight",
+                  (SELECT count(*)::integer FROM run WHERE status = 'pending') AS "runsQueued"
+           FROM deployment`,
+        );
+        return rows[0]!;
+      }),
     );
   }
 

@@ -38,6 +38,7 @@ import {
 } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type PageRequest } from './deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
+import { haltLock, haltStore } from './halts/halt-store.ts';
 import { requestDeletion } from './request-deletion.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';
@@ -209,6 +210,11 @@ async function insert(
   desired: DesiredSpec,
 ): Promise<DeploymentRow> {
   const revisionId = uuidv7();
+  // The lock keeps a halt that is recorded at the same time from missing the deployment.
+  await takeAdvisoryLock(transaction, haltLock(row.organizationId));
+  const { organizationId, workspaceId } = row;
+  const isHalted =
+    (await haltStore.inForce(transaction, { organizationId, workspaceId, deploymentId: null })).length > 0;
   const deployment = await transaction.deployment.create({
     data: {
       ...row,
@@ -216,6 +222,7 @@ async function insert(
       encryptedSecrets: desired.encryptedSecrets,
       status: isEmpty(desired.revisionSource, desired.sourceRevisionConfig) ? 'UNUSED' : 'AWAITING_DATABASE',
       latestRevisionId: revisionId,
+      haltVersion: isHalted ? 1 : 0,
     },
   });
   await deploymentEvents.created(transaction, deployment);

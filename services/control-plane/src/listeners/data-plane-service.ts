@@ -2,6 +2,7 @@ import type {
   DataPlaneLease,
   DataPlaneLeaseRequest,
   DeploymentReport,
+  HaltReport,
   ListenerDesiredState,
   MetricsReport,
   RevisionReport,
@@ -10,6 +11,7 @@ import type {
 } from '@runyard/contracts';
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
+import { haltStore } from '../deployments/halts/halt-store.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
@@ -135,6 +137,19 @@ export class DataPlaneService {
     await this.#leases.runAsOwner(tenant, speaker, async (transaction) => {
       if (status === 'READY') return markReady(transaction, where);
       if (await deleteRemoved(transaction, where)) await this.#copies.removeDeployment(deploymentId);
+    });
+  }
+
+  async reportHalt(
+    caller: Principal,
+    ids: { listenerId: string; deploymentId: string },
+    { epoch, ...outcome }: HaltReport,
+  ): Promise<void> {
+    const { listenerId, deploymentId } = ids;
+    await this.#leases.runAsOwner(tenantOf(caller), { id: listenerId, epoch }, async (transaction) => {
+      const where = { id: deploymentId, listenerId };
+      if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw deploymentNotFound(where);
+      await haltStore.record(transaction, where, outcome);
     });
   }
 

@@ -12,13 +12,15 @@ import type {
   SourceRevisionConfig,
 } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
+import type { DesiredHalt } from '../deployments/halts/desired-halt.ts';
+import { haltStore } from '../deployments/halts/halt-store.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { RegistryAddress } from '../registry/registry-address.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 
 export interface DesiredStateDependencies {
   secrets: SecretSets;
@@ -36,6 +38,7 @@ export async function readDesiredState(
     where: { listenerId },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
+  const halts = await haltStore.unitedOf(queries, deployments);
   const named = deployments.flatMap(({ activeRevisionId, latestRevisionId }) => [
     latestRevisionId,
     ...(activeRevisionId === null ? [] : [activeRevisionId]),
@@ -52,6 +55,7 @@ export async function readDesiredState(
     resource_version: versionOf(deployments, revisions, registry),
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
+      ...haltOf(deployment, halts.get(deployment.id)),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)
         .map((revision) => revisionOf(revision, { secrets, registry })),
@@ -68,12 +72,13 @@ function versionOf(
   const rows = [
     FORMAT_VERSION,
     host,
-    ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId }) => [
+    ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId, haltVersion }) => [
       id,
       status,
       deleteRequestedAt,
       activeRevisionId,
       latestRevisionId,
+      String(haltVersion),
     ]),
     // The rest of a revision never changes, except its image, which is set together with a status.
     ...revisions.map(({ id, status }) => [id, status]),
@@ -93,6 +98,15 @@ function viewOf(row: Deployment): Omit<DesiredDeployment, 'revisions'> {
     active_revision_id: row.activeRevisionId,
     latest_revision_id: row.latestRevisionId,
   };
+}
+
+function haltOf(
+  { haltVersion }: Deployment,
+  united: Omit<DesiredHalt, 'version'> | undefined,
+): Pick<DesiredDeployment, 'halt' | 'halt_version'> {
+  const { reason = null, cancelsQueued = false } = united ?? {};
+  const halt = reason === null ? null : { reason, queued: cancelsQueued ? ('cancel' as const) : ('keep' as const) };
+  return { halt, halt_version: Number(haltVersion) };
 }
 
 function revisionOf(row: Revision, { secrets, registry }: DesiredStateDependencies): DesiredRevision {

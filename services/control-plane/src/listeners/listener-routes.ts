@@ -11,6 +11,7 @@ import {
   listListenerKeys,
   listListeners,
   patchListener,
+  reportDeploymentHalt,
   reportDeploymentMetrics,
   reportDeploymentStatus,
   reportRevisionLogs,
@@ -85,6 +86,10 @@ export function listenerRoutes(
     ),
     bind(reportDeploymentStatus, async ({ caller, params, body }) => {
       await dataPlanes.reportDeployment(caller, deploymentOf(params), body);
+      return noContent();
+    }),
+    bind(reportDeploymentHalt, async ({ caller, params, body }) => {
+      await dataPlanes.reportHalt(caller, deploymentOf(params), body);
       return noContent();
     }),
     bind(reportDeploymentMetrics, async ({ caller, params, body }) => {

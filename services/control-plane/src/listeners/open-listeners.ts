@@ -27,7 +27,7 @@ import { RolloutDispatcher } from './rollout-dispatcher.ts';
 
 export interface Listeners {
   /** Notifies the process that runs a deployment, local or remote. */
-  rollouts: Rollouts;
+  rollouts: RolloutDispatcher;
   routes(keys: IdempotencyKeys): BoundOperation[];
   /** Deletes the listeners of a deleted workspace, after its deployments. */
   removeWorkspace(tenant: Tenant): Promise<void>;

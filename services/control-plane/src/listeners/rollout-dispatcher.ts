@@ -40,6 +40,14 @@ export class RolloutDispatcher implements Rollouts {
     });
   }
 
+  /** Notifies all who run these deployments; a data plane once. */
+  wakeAll(deployments: readonly { id: string; listenerId: string | null }[]): void {
+    for (const { id, listenerId } of deployments) if (listenerId === null) this.#local.wake(id);
+    for (const id of new Set(deployments.flatMap(({ listenerId }) => listenerId ?? []))) {
+      this.#signals.send(signalOf(id));
+    }
+  }
+
   /** Notifies the data plane of a change that a build has made. */
   notifyBuilt(deploymentId: string): void {
     void this.#listenerOf(deploymentId).then((listenerId) => {

@@ -12,7 +12,7 @@ import {
 const BATCH = 5_000;
 
 /** The permissions on deployments that policies allow and deny here; those of runs are in tokens for one deployment. */
-const ON_DEPLOYMENTS = ['deployments:read', 'deployments:update', 'deployments:delete'] as const;
+const ON_DEPLOYMENTS = ['deployments:read', 'deployments:update', 'deployments:delete', 'deployments:halt'] as const;
 
 /** Asks org-access for a caller's permissions on deployments after access policies. Only callers whom policies concern cost this. */
 export class DeploymentPolicies {

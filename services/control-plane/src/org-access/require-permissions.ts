@@ -1,4 +1,4 @@
-import { createListenerKey, listDeployments, type Operation } from '@runyard/contracts';
+import { createListenerKey, haltWorkspace, listDeployments, type Operation, resumeWorkspace } from '@runyard/contracts';
 import {
   authorize,
   type BoundOperation,
@@ -23,7 +23,7 @@ export function requirePermissions(policies: DeploymentPolicies): Middleware {
         authorize(caller, operation);
         return handler(request);
       }
-      refuseWholeListeners(operation);
+      refuseWholeScopes(operation);
       const ids = deploymentsOf(request);
       // The list shows what the caller may see.
       const isAboutDeployments = ids.length > 0 || operation === listDeployments;
@@ -34,17 +34,24 @@ export function requirePermissions(policies: DeploymentPolicies): Middleware {
   });
 }
 
+/** Operations on everything of a workspace, whatever its tags. */
+const WHOLE_SCOPES: readonly Operation[] = [createListenerKey, haltWorkspace, resumeWorkspace];
+
 /**
- * A data plane gets the secrets of every deployment of its listener, whatever their tags.
+ * A data plane gets the secrets of every deployment of its listener, and a workspace is halted with every deployment, all
+ * whatever their tags.
  *
  * @throws ForbiddenError
  */
-function refuseWholeListeners(operation: Operation): void {
+function refuseWholeScopes(operation: Operation): void {
   const isOfDataPlane = Array.isArray(operation.permission);
-  if (!isOfDataPlane && operation !== createListenerKey) return;
-  throw new ForbiddenError('Access policies concern this caller, which can so act for no data plane', {
-    code: 'access_policy_denies',
-  });
+  if (!isOfDataPlane && !WHOLE_SCOPES.includes(operation)) return;
+  throw new ForbiddenError(
+    'Access policies concern this caller, which can so act for no data plane or whole workspace',
+    {
+      code: 'access_policy_denies',
+    },
+  );
 }
 
 function withAllowed(caller: Principal): Principal {

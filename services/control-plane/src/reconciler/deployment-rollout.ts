@@ -13,6 +13,7 @@ import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { ActiveRevision, SHORT_GRACE_MS, type StopOptions } from './active-revision.ts';
+import { DeploymentHalt } from './deployment-halt.ts';
 import { readMountPrefix } from './mount-prefix.ts';
 import { ensureStorage, makeSpec, type StorageAccess } from './revision-specs.ts';
 import {
@@ -41,6 +42,7 @@ export class DeploymentRollout {
   readonly #dependencies: RolloutDependencies;
   readonly #logger: Logger;
   readonly #activeRevision: ActiveRevision;
+  readonly #halt: DeploymentHalt;
   /** Aborts the current build or start. */
   #working = new AbortController();
   /** The revision of the current build or start. */
@@ -52,7 +54,8 @@ export class DeploymentRollout {
     this.#id = id;
     this.#dependencies = dependencies;
     this.#logger = dependencies.logger.child({ deploymentId: id });
-    const { store } = dependencies;
+    const { store, databases, cipher } = dependencies;
+    this.#halt = new DeploymentHalt({ deploymentId: id, store, databases, cipher, logger: this.#logger });
     this.#activeRevision = new ActiveRevision({
       deploymentId: id,
       store,
@@ -66,6 +69,7 @@ export class DeploymentRollout {
    * interrupted, or a newer one was created while it waits.
    */
   async wake(): Promise<void> {
+    void this.#halt.apply();
     const { store } = this.#dependencies;
     // Both are read before the queries, because the next step may begin meanwhile.
     const working = this.#working;
@@ -81,6 +85,7 @@ export class DeploymentRollout {
   async step(): Promise<StepResult> {
     this.#working = new AbortController();
     this.#workingOn = undefined;
+    await this.#halt.apply();
     const deployment = await this.#dependencies.store.find(this.#id);
     if (!deployment) {
       await this.stop(SHORT_GRACE_MS);
@@ -104,6 +109,7 @@ export class DeploymentRollout {
   /** Ends every process of the deployment, without changing its desired state. */
   async stop(graceMs: number, options: StopOptions = {}): Promise<void> {
     // `stop` comes first, so that a revision that starts from now on is stopped too.
+    this.#halt.stop();
     const stopped = this.#activeRevision.stop(graceMs, options);
     interrupt(this.#working);
     await stopped;
@@ -124,7 +130,7 @@ export class DeploymentRollout {
       // The build may be on the disk of another machine, or lost.
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
-      await this.#dependencies.databases.activateRevision(access, revisionId);
+      await this.#letClaim(access, revisionId);
       if (await this.#activeRevision.replaceWith(running))
         this.#logger.info('active revision restarted', { revisionId });
       return 'settled';
@@ -140,7 +146,7 @@ export class DeploymentRollout {
     const { revisionId } = this.#activeRevision;
     if (revisionId === undefined) return;
     const access = await ensureStorage(this.#dependencies, deployment);
-    await this.#dependencies.databases.activateRevision(access, revisionId);
+    await this.#letClaim(access, revisionId);
     this.#isActivationOpen = false;
   }
 
@@ -193,20 +199,20 @@ export class DeploymentRollout {
   }
 
   async #activate(revision: RolloutRevision, running: RunningRevision, access: StorageAccess): Promise<boolean> {
-    const { databases, store } = this.#dependencies;
+    const { store } = this.#dependencies;
     const replaced = this.#activeRevision.revisionId;
     let isActive: boolean;
     const mountPrefix = await readMountPrefix(running.upstreams, this.#working.signal);
     this.#isActivationOpen = true;
     try {
-      await databases.activateRevision(access, revision.id);
+      await this.#letClaim(access, revision.id);
       const { upstreams, hasCustomAuth } = running;
       // An image contains a server of its own.
       const imageVersion = isImageSource(revision.source) ? null : AGENT_SERVER_LEVEL;
       const serving = { upstreams, hasCustomAuth, mountPrefix: mountPrefix ?? null, imageVersion };
       isActive = await store.activate(revision, serving);
       // The revision was interrupted at the last moment.
-      if (!isActive && replaced !== undefined) await databases.activateRevision(access, replaced);
+      if (!isActive && replaced !== undefined) await this.#letClaim(access, replaced);
       this.#isActivationOpen = false;
     } catch (error) {
       await running.stop(SHORT_GRACE_MS);
@@ -221,6 +227,12 @@ export class DeploymentRollout {
     if (await this.#activeRevision.replaceWith(running, options))
       this.#logger.info('revision deployed', { revisionId: revision.id });
     return true;
+  }
+
+  /** Lets the workers of this revision alone claim runs, if the deployment is not halted. Its tables may be new. */
+  async #letClaim(access: StorageAccess, revisionId: string): Promise<void> {
+    await this.#dependencies.databases.activateRevision(access, revisionId);
+    await this.#halt.reapply();
   }
 
   #start(

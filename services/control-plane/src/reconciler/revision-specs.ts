@@ -1,4 +1,5 @@
 import type { Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { Cipher } from '@runyard/encryption';
 import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { redisKeyPrefix } from '../data-plane/deployment-redis.ts';
 import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
@@ -23,13 +24,22 @@ export async function ensureStorage(
   return { ...dependencies.databases.accessTo(deployment.id, password), redisUri };
 }
 
+/** Returns the access to the deployment's database; undefined when none was ever made. */
+export function findDatabaseAccess(
+  { databases, cipher }: { databases: Pick<DeploymentDatabases, 'accessTo'>; cipher: Pick<Cipher, 'decrypt'> },
+  { id, encryptedDatabasePassword }: Pick<RolloutDeployment, 'id' | 'encryptedDatabasePassword'>,
+): DatabaseAccess | undefined {
+  if (encryptedDatabasePassword === null) return undefined;
+  return databases.accessTo(id, cipher.decrypt(encryptedDatabasePassword, passwordPlace(id)));
+}
+
 /** Returns the password of the database's role. It is stored before the role gets it. */
 async function ensureDatabase(
   { store, databases, cipher }: Pick<RolloutDependencies, 'store' | 'databases' | 'cipher'>,
   deployment: RolloutDeployment,
 ): Promise<string> {
   const { id, encryptedDatabasePassword, status } = deployment;
-  const place = `deployment/${id}/database-password`;
+  const place = passwordPlace(id);
   if (encryptedDatabasePassword && status === 'READY') {
     return cipher.decrypt(encryptedDatabasePassword, place);
   }
@@ -99,3 +109,5 @@ async function findArtifact(
   };
   return builds.useFolder(revision, await openLocalDirectory(source), signal);
 }
+
+const passwordPlace = (deploymentId: string) => `deployment/${deploymentId}/database-password`;

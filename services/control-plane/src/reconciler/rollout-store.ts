@@ -1,5 +1,7 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
+import type { DesiredHalt, HaltOutcome } from '../deployments/halts/desired-halt.ts';
+import { haltStore } from '../deployments/halts/halt-store.ts';
 import { deploymentEvents, routeOf } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
@@ -64,6 +66,10 @@ export interface RolloutStore {
   setUpstreams(id: string, upstreams: string[]): Promise<void>;
   /** Does nothing when the prefix has not changed, or the revision is not the active one. */
   setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void>;
+  /** Returns undefined for a deployment that was never halted. */
+  findHalt(id: string): Promise<DesiredHalt | undefined>;
+  /** Reports how far the halt is. Fails at once when that is not possible, because the caller tries again. */
+  reportHalt(id: string, outcome: HaltOutcome): Promise<void>;
   /** Deletes the last row of the deployment. */
   remove(id: string): Promise<void>;
 }
@@ -166,6 +172,14 @@ export class PostgresRolloutStore implements RolloutStore {
       if (row.activeRevisionId !== revisionId || routeOf(row).mount_prefix === mountPrefix) return;
       await changeRoute(transaction, id, { mountPrefix, mountPrefixRevisionId: revisionId });
     });
+  }
+
+  findHalt(id: string): Promise<DesiredHalt | undefined> {
+    return haltStore.desired(this.#database.prisma, id);
+  }
+
+  reportHalt(id: string, outcome: HaltOutcome): Promise<void> {
+    return haltStore.record(this.#database.prisma, { id }, outcome);
   }
 
   /** Deletes the row. The events were written when the deletion was requested. */

@@ -5,6 +5,7 @@ import {
   DataPlaneLease,
   type DataPlaneLeaseRequest,
   type DeploymentReport,
+  type HaltReport,
   JsonWebKeySet,
   ListenerDesiredState,
   type LogReport,
@@ -94,6 +95,10 @@ export class ControlPlaneClient {
 
   async reportDeployment(id: string, report: DeploymentReport, signal: AbortSignal): Promise<void> {
     await this.#call('POST', `/deployments/${id}/status`, { body: report, signal });
+  }
+
+  async reportHalt(id: string, report: HaltReport, signal: AbortSignal): Promise<void> {
+    await this.#call('POST', `/deployments/${id}/halt-report`, { body: report, signal });
   }
 
   async reportMetrics(report: MetricsReport, signal: AbortSignal): Promise<void> {

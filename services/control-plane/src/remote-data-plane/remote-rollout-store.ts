@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { DeploymentRoute, DesiredDeployment, DesiredRevision, RevisionStatus } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
+import type { DesiredHalt, HaltOutcome } from '../deployments/halts/desired-halt.ts';
 import type { Activation, RolloutDeployment, RolloutRevision, RolloutStore } from '../reconciler/rollout-store.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -11,7 +12,7 @@ import type { StateFile } from './state-file.ts';
 export interface RemoteRolloutStoreOptions {
   stateFile: StateFile;
   client: ControlPlaneClient;
-  link: Pick<ControlPlaneLink, 'sendStatus'>;
+  link: Pick<ControlPlaneLink, 'sendStatus' | 'sendOnce'>;
   /** Encrypts with the key of this data plane. */
   secrets: SecretSets;
   /** True when images keep running without this process. Then their routes stay too. */
@@ -146,6 +147,17 @@ export class RemoteRolloutStore implements RolloutStore {
     stateFile.localStateOf(id).mounted = { revisionId, prefix };
     this.#routeVersion += 1;
     await stateFile.save();
+  }
+
+  async findHalt(id: string): Promise<DesiredHalt | undefined> {
+    const { halt, halt_version: version = 0 } = this.#deployment(id) ?? {};
+    if (version === 0) return undefined;
+    return { version, reason: halt?.reason ?? null, cancelsQueued: halt?.queued === 'cancel' };
+  }
+
+  async reportHalt(id: string, outcome: HaltOutcome): Promise<void> {
+    const { client, link } = this.#options;
+    await link.sendOnce((epoch, signal) => client.reportHalt(id, { epoch, ...outcome }, signal));
   }
 
   async remove(id: string): Promise<void> {

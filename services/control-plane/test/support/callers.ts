@@ -38,7 +38,13 @@ export interface Callers {
 export const ORGANIZATION = '11111111-0000-4000-8000-000000000001';
 export const WORKSPACE = '22222222-0000-4000-8000-000000000001';
 export const OTHER_WORKSPACE = '22222222-0000-4000-8000-000000000002';
-export const ALL_PERMISSIONS = ['deployments:create', 'deployments:read', 'deployments:update', 'deployments:delete'];
+export const ALL_PERMISSIONS = [
+  'deployments:create',
+  'deployments:read',
+  'deployments:update',
+  'deployments:delete',
+  'deployments:halt',
+];
 
 export async function makeCallers(): Promise<Callers> {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });

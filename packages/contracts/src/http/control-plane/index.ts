@@ -9,6 +9,7 @@ import {
   patchDeployment,
 } from './deployment-operations.ts';
 import { getGithubWebhook, receiveGithubDelivery, replaceGithubWebhookSecret } from './github.ts';
+import { haltOperations } from './halts.ts';
 import {
   createGithubIntegration,
   deleteGithubIntegration,
@@ -35,6 +36,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   getDeployment,
   patchDeployment,
   deleteDeployment,
+  ...haltOperations,
   listRevisions,
   createRevision,
   getRevision,
@@ -73,6 +75,7 @@ export * from './data-planes/index.ts';
 export * from './deployment-operations.ts';
 export * from './deployments.ts';
 export * from './github.ts';
+export * from './halts.ts';
 export * from './integrations.ts';
 export * from './internal.ts';
 export * from './listener-keys.ts';

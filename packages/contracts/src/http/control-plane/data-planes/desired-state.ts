@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { Nullable, OptionalNullable, Uuid } from '../../common.ts';
 import { Secret, SecretReference } from '../deployments.ts';
+import { QueuedRuns } from '../halts.ts';
 import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
 import { DeploymentSource, SourceConfig, SourceRevisionConfig } from '../sources.ts';
@@ -62,6 +63,13 @@ export const DesiredDeployment = Type.Object(
     /** The revision that has to serve. */
     active_revision_id: Nullable(Uuid),
     latest_revision_id: Uuid,
+    /**
+     * The kill switch: no run is created or claimed, and running ones are cancelled, while it is set. Null: it is not
+     * halted. Platforms of earlier releases leave it out.
+     */
+    halt: OptionalNullable(Type.Object({ reason: Type.String(), queued: QueuedRuns })),
+    /** Grows with every change of `halt`; 0 and missing: there was never one. The data plane reports which it reached. */
+    halt_version: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The active revision, the latest, and those that are not finished; oldest first. */
     revisions: Type.Array(DesiredRevision),
   },

@@ -4,7 +4,12 @@ import { getListenerDesiredState } from './desired-state.ts';
 import { takeListenerLease } from './lease.ts';
 import { reportRevisionLogs } from './logs.ts';
 import { createPullToken } from './pull-tokens.ts';
-import { reportDeploymentMetrics, reportDeploymentStatus, reportRevisionStatus } from './reports.ts';
+import {
+  reportDeploymentHalt,
+  reportDeploymentMetrics,
+  reportDeploymentStatus,
+  reportRevisionStatus,
+} from './reports.ts';
 
 /** Requests and reports of remote data planes. */
 export const dataPlaneOperations: readonly Operation[] = [
@@ -13,6 +18,7 @@ export const dataPlaneOperations: readonly Operation[] = [
   createPullToken,
   reportRevisionStatus,
   reportDeploymentStatus,
+  reportDeploymentHalt,
   reportDeploymentMetrics,
   reportRevisionLogs,
   checkListenerCaller,

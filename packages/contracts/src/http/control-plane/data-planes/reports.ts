@@ -41,6 +41,24 @@ export const DeploymentReport = Type.Object(
 );
 export type DeploymentReport = Static<typeof DeploymentReport>;
 
+/** How far a halt or a resume is at a deployment. */
+export const HaltReport = Type.Object(
+  {
+    epoch: Epoch,
+    /** The `halt_version` that this is about. */
+    version: Type.Integer({ minimum: 1 }),
+    /** True when the deployment's database has it. */
+    is_reached: Type.Boolean(),
+    runs_cancelled: Type.Integer({ minimum: 0 }),
+    runs_in_flight: Type.Integer({ minimum: 0 }),
+    runs_queued: Type.Integer({ minimum: 0 }),
+    /** Why it is not reached, or null. */
+    message: OptionalNullable(Type.String({ maxLength: 1_000 })),
+  },
+  { $id: 'HaltReport' },
+);
+export type HaltReport = Static<typeof HaltReport>;
+
 export const MetricsReport = Type.Object(
   {
     epoch: Epoch,
@@ -87,6 +105,23 @@ export const reportDeploymentStatus = defineOperation({
   bodyLimitBytes: 65_536,
   responses: { 204: { description: 'It is so now.' }, 409: staleEpochResponse, ...listenerErrorResponses },
   examples: { body: { epoch: 3, status: 'READY' } },
+});
+
+export const reportDeploymentHalt = defineOperation({
+  operationId: 'reportDeploymentHalt',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/deployments/{deployment_id}/halt-report',
+  summary: 'How far the halt or the resume of a deployment is. The same may be said again.',
+  tags: dataPlaneTags,
+  access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
+  params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
+  body: HaltReport,
+  bodyLimitBytes: 65_536,
+  responses: { 204: { description: 'It is kept.' }, 409: staleEpochResponse, ...listenerErrorResponses },
+  examples: {
+    body: { epoch: 3, version: 1, is_reached: true, runs_cancelled: 17, runs_in_flight: 1, runs_queued: 4 },
+  },
 });
 
 export const reportDeploymentMetrics = defineOperation({

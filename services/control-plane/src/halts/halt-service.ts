@@ -1,0 +1,155 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { HaltRequest, HaltState } from '@runyard/contracts';
+import { takeAdvisoryLock } from '@runyard/database';
+import { type Logger, type Principal, tenantOf } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import { deploymentStore } from '../deployments/deployment-store.ts';
+import { requireDeployment } from '../deployments/desired-state.ts';
+import { breadthOf, type HaltOutcome } from '../deployments/halts/desired-halt.ts';
+import { deploymentsOf, type HaltTarget, haltLock, haltStore } from '../deployments/halts/halt-store.ts';
+import type { Halt } from '../generated/client.ts';
+import type { RolloutDispatcher } from '../listeners/rollout-dispatcher.ts';
+
+/** The thing that a caller halts: a deployment by its id, or its own workspace or organization. */
+export type HaltSubject = { deploymentId: string } | 'workspace' | 'organization';
+
+export interface HaltServiceOptions {
+  database: Database;
+  rollouts: Pick<RolloutDispatcher, 'wakeAll'>;
+  logger: Logger;
+}
+
+/** Milliseconds that a caller waits for deployments to confirm a change. */
+const CONFIRMATION_MS = 3_000;
+const LOOK_EVERY_MS = 50;
+const SCOPES = ['organization', 'workspace', 'deployment'] as const;
+const LISTED_MAX = 100;
+
+/** Records halts and resumes as desired state, and tells how far data planes are with them. */
+export class HaltService {
+  readonly #options: HaltServiceOptions;
+
+  constructor(options: HaltServiceOptions) {
+    this.#options = options;
+  }
+
+  /** @throws NotFoundError */
+  async halt(caller: Principal, subject: HaltSubject, { reason, queued }: HaltRequest): Promise<HaltState> {
+    return this.#change(caller, subject, { reason, cancelsQueued: queued === 'cancel' });
+  }
+
+  /** @throws NotFoundError */
+  async resume(caller: Principal, subject: HaltSubject): Promise<HaltState> {
+    return this.#change(caller, subject, null);
+  }
+
+  /** @throws NotFoundError */
+  async find(caller: Principal, subject: HaltSubject): Promise<HaltState> {
+    return this.#read(await this.#targetOf(caller, subject));
+  }
+
+  /** A repeated request changes nothing, and is answered with how far it is. */
+  async #change(
+    caller: Principal,
+    subject: HaltSubject,
+    desired: Pick<Halt, 'reason' | 'cancelsQueued'> | null,
+  ): Promise<HaltState> {
+    const { database, rollouts, logger } = this.#options;
+    const target = await this.#targetOf(caller, subject);
+    const scopeId = target.deploymentId ?? target.workspaceId ?? target.organizationId;
+    const isChanged = await database.transact(async (transaction) => {
+      await takeAdvisoryLock(transaction, haltLock(target.organizationId));
+      const current = await transaction.halt.findUnique({ where: { scopeId } });
+      if (isSame(current, desired)) return false;
+      if (desired) {
+        const row = { ...target, ...desired, createdBy: caller.identity };
+        await transaction.halt.upsert({
+          where: { scopeId },
+          create: { ...row, scopeId },
+          update: { ...row, createdAt: new Date() },
+        });
+      } else await transaction.halt.delete({ where: { scopeId } });
+      await transaction.deployment.updateMany({
+        where: deploymentsOf(target),
+        data: { haltVersion: { increment: 1 } },
+      });
+      return true;
+    });
+    const { identity } = caller;
+    if (isChanged) logger.warn(desired ? 'halt recorded' : 'resume recorded', { ...target, ...desired, identity });
+    const concerned = await database.prisma.deployment.findMany({
+      where: deploymentsOf(target),
+      select: { id: true, listenerId: true },
+    });
+    rollouts.wakeAll(concerned);
+    return this.#readConfirmed(target);
+  }
+
+  async #readConfirmed(target: HaltTarget): Promise<HaltState> {
+    const until = performance.now() + CONFIRMATION_MS;
+    for (;;) {
+      const state = await this.#read(target);
+      if (state.reached === state.deployments || performance.now() >= until) return state;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  async #read(target: HaltTarget): Promise<HaltState> {
+    const { prisma } = this.#options.database;
+    const halts = await haltStore.inForce(prisma, target);
+    const rows = await prisma.deployment.findMany({
+      where: deploymentsOf(target),
+      select: {
+        id: true,
+        name: true,
+        listenerId: true,
+        haltVersion: true,
+        haltReachedVersion: true,
+        haltProgress: true,
+      },
+      orderBy: { createdAt: 'asc' },
+    });
+    const outcomes = rows.map((row) => row.haltProgress as unknown as HaltOutcome | null);
+    const sum = (of: 'runs_cancelled' | 'runs_in_flight' | 'runs_queued') =>
+      outcomes.reduce((total, outcome) => total + (outcome?.[of] ?? 0), 0);
+    const unreached = rows.filter(({ haltVersion, haltReachedVersion }) => haltVersion !== haltReachedVersion);
+    return {
+      is_halted: halts.length > 0,
+      halts: halts
+        .sort((one, other) => breadthOf(one) - breadthOf(other))
+        .map((halt) => ({
+          scope: SCOPES[breadthOf(halt)],
+          reason: halt.reason,
+          queued: halt.cancelsQueued ? 'cancel' : 'keep',
+          created_by: halt.createdBy,
+          created_at: halt.createdAt.toISOString(),
+        })),
+      deployments: rows.length,
+      reached: rows.length - unreached.length,
+      runs_cancelled: sum('runs_cancelled'),
+      runs_in_flight: sum('runs_in_flight'),
+      runs_queued: sum('runs_queued'),
+      not_reached: unreached.slice(0, LISTED_MAX).map((row) => ({
+        deployment_id: row.id,
+        name: row.name,
+        listener_id: row.listenerId,
+        message: (row.haltProgress as unknown as HaltOutcome | null)?.message ?? null,
+      })),
+    };
+  }
+
+  async #targetOf(caller: Principal, subject: HaltSubject): Promise<HaltTarget> {
+    const tenant = tenantOf(caller);
+    const { organizationId, workspaceId } = tenant;
+    if (subject === 'organization') return { organizationId, workspaceId: null, deploymentId: null };
+    if (subject === 'workspace') return { organizationId, workspaceId, deploymentId: null };
+    const { deploymentId } = subject;
+    requireDeployment(await deploymentStore.find(this.#options.database.prisma, tenant, deploymentId), deploymentId);
+    return { organizationId, workspaceId, deploymentId };
+  }
+}
+
+function isSame(current: Halt | null, desired: Pick<Halt, 'reason' | 'cancelsQueued'> | null): boolean {
+  if (!current || !desired) return !current && !desired;
+  return current.reason === desired.reason && current.cancelsQueued === desired.cancelsQueued;
+}
