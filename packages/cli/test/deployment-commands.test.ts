@@ -94,6 +94,34 @@ describe('deploy delete', () => {
   });
 });
 
+describe('deploy halt', () => {
+  it('halts what is named, shows what is not yet reached, and resumes', async () => {
+    const { id } = platform.addDeployment('agent');
+    const halted = await runyard(['deploy', 'halt', id, '--reason', 'It leaks', '--queued', 'cancel'], { env: env() });
+    expect(halted.exitCode).toBe(0);
+    expect(halted.out).toContain('Halted (workspace; waiting runs: keep): ');
+    expect(halted.out).toContain('Deployments reached: 1 of 2');
+    expect(halted.out).toContain('Not reached: hello-agent (');
+    expect(platform.requestsTo('POST', /\/halt$/)[0]).toMatchObject({
+      path: `/v2/deployments/${id}/halt`,
+      body: { reason: 'It leaks', queued: 'cancel' },
+    });
+    const resumed = await runyard(['deploy', 'resume', '--workspace', '--json'], { env: env() });
+    expect(resumed.events()).toMatchObject([{ deployments: 2, reached: 1 }]);
+    expect((await runyard(['deploy', 'halt-status', '--organization'], { env: env() })).exitCode).toBe(0);
+    const paths = platform.asked.map(({ method, path }) => `${method} ${path}`);
+    expect(paths).toContain('POST /v2/workspaces/current/resume');
+    expect(paths).toContain('GET /v2/organizations/current/halt');
+  });
+
+  it('stops nothing unless exactly one thing is named', async () => {
+    for (const named of [[], ['an-id', '--workspace'], ['--workspace', '--organization']]) {
+      expect((await runyard(['deploy', 'halt', ...named, '--reason', 'x'], { env: env() })).exitCode).toBe(2);
+    }
+    expect(platform.asked).toEqual([]);
+  });
+});
+
 describe('deploy logs', () => {
   it('shows the newest, oldest first, of the deployment of the folder', async () => {
     platform.addDeployment('agent');

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { deleteDeployment } from '../deployments/delete-deployment.ts';
+import { halt, resume, showHalt } from '../deployments/halt.ts';
 import { listDeployments } from '../deployments/list-deployments.ts';
 import { listRevisions } from '../deployments/list-revisions.ts';
 import { showLogs } from '../logs/show-logs.ts';
@@ -22,7 +23,7 @@ Examples:
   runyard deploy logs --level error -q timeout --start-time 2026-11-20T12:00:00Z
   runyard deploy logs --type build             of the newest revision's build`;
 
-/** Adds `deploy list`, `deploy logs`, `deploy delete` and `deploy revisions`. */
+/** Adds `deploy list`, `deploy logs`, `deploy delete`, `deploy halt`, `deploy resume` and `deploy revisions`. */
 export function addDeploymentCommands(deploy: Command, context: CommandContext): void {
   addConnectionOptions(
     deploy
@@ -62,6 +63,24 @@ export function addDeploymentCommands(deploy: Command, context: CommandContext):
       .option('--force', 'do not ask', false),
   ).action((id, flags) => deleteDeployment(id, flags, context));
 
+  addHaltOptions(
+    deploy
+      .command('halt')
+      .description('Kill switch: refuses new runs with the reason, and cancels those in flight.')
+      .requiredOption('--reason <text>', 'why, in words for the clients that are refused', parseNonEmptyText)
+      .addOption(
+        new Option('--queued <fate>', 'runs that wait: kept until the resume, or cancelled')
+          .choices(['keep', 'cancel'])
+          .default('keep'),
+      ),
+  ).action((id, flags) => halt(id, flags, context));
+  addHaltOptions(
+    deploy.command('resume').description('Ends a halt; those of the workspace and the organization stay.'),
+  ).action((id, flags) => resume(id, flags, context));
+  addHaltOptions(
+    deploy.command('halt-status').description('Shows what is halted, what runs still, and what is not yet reached.'),
+  ).action((id, flags) => showHalt(id, flags, context));
+
   const revisions = deploy.command('revisions').description('What became of the revisions of a deployment.');
   addConnectionOptions(
     revisions
@@ -71,4 +90,14 @@ export function addDeploymentCommands(deploy: Command, context: CommandContext):
       .addOption(new Option('--limit <count>', 'so many').argParser(parseWholeNumber(1, 100)).default(10))
       .addOption(jsonOption('revisions')),
   ).action((id, flags) => listRevisions(id, flags, context));
+}
+
+function addHaltOptions(command: Command): Command {
+  return addConnectionOptions(
+    command
+      .argument('[id]', 'the deployment', parseNonEmptyText)
+      .option('--workspace', 'all deployments of the workspace, also those made later', false)
+      .option('--organization', 'all deployments of the organization, also those made later', false)
+      .addOption(jsonOption('the state')),
+  );
 }

@@ -4,6 +4,8 @@ import type {
   DeploymentCreate,
   DeploymentList,
   DeploymentPatch,
+  HaltRequest,
+  HaltState,
   LogPage,
   LogRequest,
   PushToken,
@@ -29,6 +31,9 @@ export interface ControlPlaneOptions {
 export type LogStream =
   | { type: 'deploy'; deploymentId: string; revisionId: string | undefined }
   | { type: 'build'; deploymentId: string; revisionId: string };
+
+/** Names the thing that is halted or resumed. */
+export type HaltSubject = { deploymentId: string } | 'workspace' | 'organization';
 
 const PAGE = 100;
 
@@ -82,6 +87,18 @@ export class ControlPlane {
 
   async deleteDeployment(id: string): Promise<void> {
     await this.#call('DELETE', `/v2/deployments/${encodeURIComponent(id)}`);
+  }
+
+  halt(subject: HaltSubject, request: HaltRequest): Promise<HaltState> {
+    return this.#call('POST', `${pathOf(subject)}/halt`, request);
+  }
+
+  resume(subject: HaltSubject): Promise<HaltState> {
+    return this.#call('POST', `${pathOf(subject)}/resume`);
+  }
+
+  readHalt(subject: HaltSubject): Promise<HaltState> {
+    return this.#call('GET', `${pathOf(subject)}/halt`);
   }
 
   async listRevisions(deploymentId: string, limit: number): Promise<Revision[]> {
@@ -162,6 +179,12 @@ function parse(text: string, what: string): unknown {
       { cause },
     );
   }
+}
+
+function pathOf(subject: HaltSubject): string {
+  if (subject === 'workspace') return '/v2/workspaces/current';
+  if (subject === 'organization') return '/v2/organizations/current';
+  return `/v2/deployments/${encodeURIComponent(subject.deploymentId)}`;
 }
 
 function withId<T extends { id: string }>(answer: T | undefined, what: string): T {

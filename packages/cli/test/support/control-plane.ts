@@ -160,6 +160,10 @@ export class FakeControlPlaneApi {
       this.violations.push(`${asked.method} ${asked.path}: ${fault}`);
       return { status: 422, body: { detail: [{ loc: ['body'], msg: fault, type: 'value_error' }] } };
     }
+    // Workspaces and organizations are halted too, and the fake has none of them.
+    if (operation && /(Halt|^halt|^resume)/.test(operation.operationId)) {
+      return { status: 200, body: operation.responses[200]?.example };
+    }
     const [, , , id = '', , revisionId = ''] = asked.path.split('/');
     const deployment = this.deployments.get(id);
     if (id && !deployment) return { status: 404, body: { detail: `Deployment ID ${id} not found.` } };
