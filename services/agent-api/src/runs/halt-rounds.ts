@@ -8,7 +8,7 @@ const EVERY_MS = 1_000;
 const LEASE_MS = 3 * EVERY_MS;
 
 export interface HaltRoundsOptions extends Omit<RunEndParts, 'engine'> {
-  engine: Pick<RunEngine, 'currentEpoch'> & { halts: Pick<RunEngine['halts'], 'enforce'> };
+  engine: Pick<RunEngine, 'currentEpoch'> & { halts: Pick<RunEngine['halts'], 'find' | 'enforce'> };
   wakeups: Pick<RunWakeups, 'wake'>;
   pool: pg.Pool;
 }
@@ -23,6 +23,9 @@ export function createHaltRounds(options: HaltRoundsOptions): LeasedTask {
   return new LeasedTask({
     lease: new Lease(pool, { name: 'run halt', leaseMs: LEASE_MS }),
     everyMs: EVERY_MS,
+    async isNeeded() {
+      return wasHalted || (await engine.halts.find()) !== undefined;
+    },
     async run() {
       const { halt, cancelled } = await engine.halts.enforce();
       await notifyCancelled(options, cancelled);

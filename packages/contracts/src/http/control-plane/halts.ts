@@ -37,7 +37,7 @@ export const UnreachedDeployment = Type.Object(
   {
     deployment_id: Uuid,
     name: Type.String(),
-    /** Whose data plane has to do it; null: the platform itself. */
+    /** The listener of the data plane that has to do it; null: the platform itself. */
     listener_id: Nullable(Uuid),
     /** The last failure; null while nothing was heard. */
     message: Nullable(Type.String()),
