@@ -9,6 +9,7 @@ import {
   type Role,
   type Tagging,
   type TagKey,
+  type TagKeyWithValues,
   type TagValue,
   WORKSPACE_PERMISSIONS,
   type Workspace,
@@ -213,6 +214,42 @@ describe('what a caller may do on a deployment', () => {
     expect(await onAll()).toEqual([false, true, false]);
     await attach();
     expect(await onAll()).toEqual([true, true, true]);
+  });
+
+  it('is not changed by those whom it concerns, who could take the tag off or put another on', async () => {
+    const current = '/api/v1/workspaces/current';
+    const { body: custom } = await platform.asAdmin<Role>('POST', '/api/v1/orgs/current/roles', {
+      display_name: `Tagger ${randomUUID()}`,
+      description: '',
+      permissions: ['workspaces:read', 'workspaces:manage', 'deployments:read', 'deployments:update'],
+    });
+    const tagger = await platform.issue({ workspaces: [platform.bootstrap.workspace_id], role_id: custom.id });
+    const call = <Body>(method: string, path: string, body?: unknown) =>
+      platform.call<Body>(tagger.key, method, current + path, body, platform.bootstrap.workspace_id);
+    const { body: own } = await call<TagKey>('POST', '/tag-keys', { key: `Team ${randomUUID()}` });
+    await attach({ role_ids: [custom.id], effect: 'deny', condition_groups: [group('deployments:update')] });
+    const { body: keys } = await call<TagKeyWithValues[]>('GET', '/tags');
+    const named = keys.find(({ key }) => key === group('deployments:update').conditions[0]!.attribute_key)!;
+    const value = named.values[0]!;
+    const { body: taggings } = await call<Tagging[]>('GET', `/taggings?tag_value_id=${value.id}`);
+    const tagging = { tag_value_id: value.id, resource_type: 'deployment', resource_id: untagged };
+    const refused: [string, string, unknown?][] = [
+      ['DELETE', `/taggings/${taggings[0]!.id}`],
+      ['POST', '/taggings', tagging],
+      ['PATCH', `/tag-keys/${named.id}`, { key: 'Renamed' }],
+      ['PATCH', `/tag-keys/${own.id}`, { key: named.key }],
+      ['DELETE', `/tag-keys/${named.id}`],
+      ['POST', `/tag-keys/${named.id}/tag-values`, { value: 'other' }],
+      ['PATCH', `/tag-keys/${named.id}/tag-values/${value.id}`, { value: 'other' }],
+      ['DELETE', `/tag-keys/${named.id}/tag-values/${value.id}`],
+    ];
+    for (const [method, path, body] of refused) {
+      expect(await call(method, path, body), `${method} ${path}`).toMatchObject({ status: 403 });
+    }
+    expect((await call('PATCH', `/tag-keys/${own.id}`, { description: 'free' })).status).toBe(200);
+    expect((await call('DELETE', `/tag-keys/${own.id}`)).status).toBe(200);
+    await attach();
+    expect((await call('PATCH', `/tag-keys/${named.id}`, { description: 'free again' })).status).toBe(200);
   });
 
   it('is more than its roles give where a policy allows it, and of a read-only key only reading', async () => {

@@ -179,6 +179,11 @@ export const ORGANIZATION_ERRORS = {
     meaning: "Access policies of the caller's roles deny this permission on this deployment, or do not allow it.",
     remedy: 'Use another key, or have the policy or the tags of the deployment changed.',
   },
+  tag_decides_access: {
+    status: 403,
+    meaning: "A policy of the organization names this tag key, and policies concern one of the caller's roles.",
+    remedy: 'Have an administrator of the organization change the tag.',
+  },
   tag_exists: {
     status: 409,
     meaning: 'The workspace has this tag key, the key has this value, or the resource has this tag already.',

@@ -22,33 +22,31 @@ export function tagRoutes(parts: {
   const { prisma, tags, taggings } = parts;
   return [
     bind(tagKeyOperations.list, async ({ caller }) => ok(await tags.listKeys(tenantOf(caller)))),
-    bind(tagKeyOperations.create, async ({ caller, body }) => ok(await tags.createKey(tenantOf(caller), body))),
+    bind(tagKeyOperations.create, async ({ caller, body }) => ok(await tags.createKey(caller, body))),
     bind(tagKeyOperations.get, async ({ caller, params }) => ok(await tags.getKey(tenantOf(caller), idOfKey(params)))),
     bind(tagKeyOperations.update, async ({ caller, params, body }) =>
-      ok(await tags.updateKey(tenantOf(caller), idOfKey(params), body)),
+      ok(await tags.updateKey(caller, idOfKey(params), body)),
     ),
-    bind(tagKeyOperations.delete, async ({ caller, params }) =>
-      ok(await tags.deleteKey(tenantOf(caller), idOfKey(params))),
-    ),
+    bind(tagKeyOperations.delete, async ({ caller, params }) => ok(await tags.deleteKey(caller, idOfKey(params)))),
     bind(tagValueOperations.list, async ({ caller, params }) =>
       ok(await tags.listValues(tenantOf(caller), idOfKey(params))),
     ),
     bind(tagValueOperations.create, async ({ caller, params, body }) =>
-      ok(await tags.createValue(tenantOf(caller), idOfKey(params), body)),
+      ok(await tags.createValue(caller, idOfKey(params), body)),
     ),
     bind(tagValueOperations.get, async ({ caller, params }) =>
       ok(await tags.getValue(tenantOf(caller), idOfKey(params), idOfValue(params))),
     ),
     bind(tagValueOperations.update, async ({ caller, params, body }) =>
-      ok(await tags.updateValue(tenantOf(caller), idOfKey(params), idOfValue(params), body)),
+      ok(await tags.updateValue(caller, idOfKey(params), idOfValue(params), body)),
     ),
     bind(tagValueOperations.delete, async ({ caller, params }) =>
-      ok(await tags.deleteValue(tenantOf(caller), idOfKey(params), idOfValue(params))),
+      ok(await tags.deleteValue(caller, idOfKey(params), idOfValue(params))),
     ),
-    bind(createTagging, async ({ caller, body }) => ok(await taggings.create(tenantOf(caller), body))),
+    bind(createTagging, async ({ caller, body }) => ok(await taggings.create(caller, body))),
     bind(listTaggings, async ({ caller, query }) => ok(await taggings.list(caller, query.tag_value_id.toLowerCase()))),
     bind(deleteTagging, async ({ caller, params }) =>
-      ok(await taggings.delete(tenantOf(caller), params.tagging_id.toLowerCase())),
+      ok(await taggings.delete(caller, params.tagging_id.toLowerCase())),
     ),
     bind(listTags, async ({ caller }) => ok(await tags.listWithValues(tenantOf(caller)))),
     bind(listResourceTags, async ({ caller, query }) =>

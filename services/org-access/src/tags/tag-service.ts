@@ -16,6 +16,7 @@ import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import { isParentGone, isTaken } from '../database/is-taken.ts';
 import type { Prisma } from '../generated/client.ts';
+import { requireChangeableTags } from './policy-tags.ts';
 import { renderTagging, renderTagKey, renderTagValue } from './render-tag.ts';
 import { tagStore } from './tag-store.ts';
 import { filterVisible } from './visible-resources.ts';
@@ -62,8 +63,9 @@ export class TagService {
   }
 
   /** @throws ConflictError when the workspace has the key */
-  createKey(tenant: Tenant, body: TagKeyCreate): Promise<TagKey> {
+  createKey(caller: Principal, body: TagKeyCreate): Promise<TagKey> {
     return this.#change(body.key, async (transaction, audit) => {
+      const tenant = await requireChangeableTags(transaction, caller, [toSqlText(body.key)]);
       const row = await transaction.tagKey.create({
         data: { ...tenant, id: uuidv7(), key: toSqlText(body.key), description: textOf(body.description) ?? null },
       });
@@ -72,9 +74,10 @@ export class TagService {
     });
   }
 
-  updateKey(tenant: Tenant, id: string, body: TagKeyUpdate): Promise<TagKey> {
+  updateKey(caller: Principal, id: string, body: TagKeyUpdate): Promise<TagKey> {
     return this.#change(body.key, async (transaction, audit) => {
-      const before = requireKey(await tagStore.findKey(transaction, tenant, id));
+      const before = requireKey(await tagStore.findKey(transaction, tenantOf(caller), id));
+      const tenant = await requireChangeableTags(transaction, caller, [before.key, toSqlText(body.key ?? before.key)]);
       const row = await transaction.tagKey.update({
         where: { id },
         data: { key: body.key && toSqlText(body.key), description: textOf(body.description) },
@@ -87,9 +90,10 @@ export class TagService {
   }
 
   /** Deletes the key with its values, and takes them off all resources. */
-  deleteKey(tenant: Tenant, id: string): Promise<TagKey> {
+  deleteKey(caller: Principal, id: string): Promise<TagKey> {
     return this.#change(undefined, async (transaction, audit) => {
-      const before = renderTagKey(requireKey(await tagStore.findKey(transaction, tenant, id)));
+      const before = renderTagKey(requireKey(await tagStore.findKey(transaction, tenantOf(caller), id)));
+      const tenant = await requireChangeableTags(transaction, caller, [before.key]);
       await transaction.tagKey.deleteMany({ where: { ...tenant, id } });
       await publishTagChange(transaction, tenant.organizationId);
       record(audit, tenant, { action: 'tag_key.deleted', resourceId: id, before });
@@ -107,9 +111,10 @@ export class TagService {
   }
 
   /** @throws ConflictError when the key has the value */
-  createValue(tenant: Tenant, tagKeyId: string, body: TagValueCreate): Promise<TagValue> {
+  createValue(caller: Principal, tagKeyId: string, body: TagValueCreate): Promise<TagValue> {
     return this.#change(body.value, async (transaction, audit) => {
-      requireKey(await tagStore.findKey(transaction, tenant, tagKeyId));
+      const { key } = requireKey(await tagStore.findKey(transaction, tenantOf(caller), tagKeyId));
+      const tenant = await requireChangeableTags(transaction, caller, [key]);
       const row = await transaction.tagValue.create({
         data: {
           id: uuidv7(),
@@ -123,9 +128,10 @@ export class TagService {
     });
   }
 
-  updateValue(tenant: Tenant, tagKeyId: string, id: string, body: TagValueUpdate): Promise<TagValue> {
+  updateValue(caller: Principal, tagKeyId: string, id: string, body: TagValueUpdate): Promise<TagValue> {
     return this.#change(body.value, async (transaction, audit) => {
-      const before = requireValue(await tagStore.findValue(transaction, tenant, { id, tagKeyId }));
+      const before = requireValue(await tagStore.findValue(transaction, tenantOf(caller), { id, tagKeyId }));
+      const tenant = await requireChangeableTags(transaction, caller, [before.key.key]);
       const row = await transaction.tagValue.update({
         where: { id },
         data: { value: body.value && toSqlText(body.value), description: textOf(body.description) },
@@ -138,9 +144,11 @@ export class TagService {
   }
 
   /** Deletes the value, and takes it off all resources. */
-  deleteValue(tenant: Tenant, tagKeyId: string, id: string): Promise<TagValue> {
+  deleteValue(caller: Principal, tagKeyId: string, id: string): Promise<TagValue> {
     return this.#change(undefined, async (transaction, audit) => {
-      const before = renderTagValue(requireValue(await tagStore.findValue(transaction, tenant, { id, tagKeyId })));
+      const row = requireValue(await tagStore.findValue(transaction, tenantOf(caller), { id, tagKeyId }));
+      const before = renderTagValue(row);
+      const tenant = await requireChangeableTags(transaction, caller, [row.key.key]);
       await transaction.tagValue.deleteMany({ where: { id, key: tenant } });
       await publishTagChange(transaction, tenant.organizationId);
       record(audit, tenant, { action: 'tag_value.deleted', resourceId: id, before });

@@ -22,13 +22,13 @@ export const tagStore = {
     queries.tagValue.findMany({ where: { tagKeyId, key: tenant }, orderBy: [...OLDEST_FIRST] }),
 
   findValue: (queries: Queries, tenant: Tenant, where: { id: string; tagKeyId?: string }) =>
-    queries.tagValue.findFirst({ where: { ...where, key: tenant } }),
+    queries.tagValue.findFirst({ where: { ...where, key: tenant }, include: { key: true } }),
 
   listTaggings: (queries: Queries, tenant: Tenant, tagValueId: string) =>
     queries.tagging.findMany({ where: { ...tenant, tagValueId }, orderBy: [...OLDEST_FIRST] }),
 
   findTagging: (queries: Queries, tenant: Tenant, id: string) =>
-    queries.tagging.findFirst({ where: { ...tenant, id } }),
+    queries.tagging.findFirst({ where: { ...tenant, id }, include: { value: { include: { key: true } } } }),
 
   /** Lists the tag keys of which a resource has values, with these values. */
   listOfResource(queries: Queries, tenant: Tenant, resource: { resourceType: string; resourceId: string }) {

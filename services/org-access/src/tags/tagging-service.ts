@@ -6,7 +6,6 @@ import {
   type Logger,
   NotFoundError,
   type Principal,
-  type Tenant,
   tenantOf,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -14,6 +13,7 @@ import { publishTagChange } from '../access/policy-changes.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import { isParentGone, isTaken } from '../database/is-taken.ts';
+import { requireChangeableTags } from './policy-tags.ts';
 import { renderTagging } from './render-tag.ts';
 import { tagStore } from './tag-store.ts';
 import { filterVisible } from './visible-resources.ts';
@@ -36,12 +36,14 @@ export class TaggingService {
   }
 
   /** @throws ConflictError when the resource has the tag */
-  async create(tenant: Tenant, body: TaggingCreate): Promise<Tagging> {
+  async create(caller: Principal, body: TaggingCreate): Promise<Tagging> {
     const tagValueId = body.tag_value_id.toLowerCase();
     try {
       return await this.#database.transact(
         audited(async (transaction, audit) => {
-          if (!(await tagStore.findValue(transaction, tenant, { id: tagValueId }))) throw valueNotFound();
+          const value = await tagStore.findValue(transaction, tenantOf(caller), { id: tagValueId });
+          if (!value) throw valueNotFound();
+          const tenant = await requireChangeableTags(transaction, caller, [value.key.key]);
           const row = await transaction.tagging.create({
             data: {
               ...tenant,
@@ -71,11 +73,12 @@ export class TaggingService {
     }
   }
 
-  async delete(tenant: Tenant, id: string): Promise<Tagging> {
+  async delete(caller: Principal, id: string): Promise<Tagging> {
     return this.#database.transact(
       audited(async (transaction, audit) => {
-        const row = await tagStore.findTagging(transaction, tenant, id);
+        const row = await tagStore.findTagging(transaction, tenantOf(caller), id);
         if (!row) throw new NotFoundError('Tagging not found');
+        const tenant = await requireChangeableTags(transaction, caller, [row.value.key.key]);
         await transaction.tagging.deleteMany({ where: { ...tenant, id } });
         await publishTagChange(transaction, tenant.organizationId);
         audit.record(tenant.organizationId, {
