@@ -32,6 +32,7 @@ beforeAll(async () => {
     default_workspace_ids: [platform.bootstrap.workspace_id],
     metadata_url: `http://127.0.0.1:${(metadata.address() as AddressInfo).port}/`,
     attribute_mapping: { keys: { name: { name: 'displayName' } } },
+    idp_initiated_enabled: true,
   });
   provider = body;
 });

@@ -106,7 +106,7 @@ describe('settings of single sign-on', () => {
       protocol: 'saml',
       metadata_xml: xml,
       metadata_url: null,
-      idp_initiated_enabled: true,
+      idp_initiated_enabled: false,
     });
     expect(byText.sp_entity_id).toMatch(/\/auth\/v1\/sso\/saml\/metadata$/);
     const byUrl = await create({ ...defaults(), metadata_url: metadataUrl });

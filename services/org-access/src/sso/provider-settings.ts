@@ -130,7 +130,7 @@ function readSaml(
     metadataUrl: fetched ? (body.metadata_url ?? null) : before!.metadataUrl,
     entityId: fetched?.entityId ?? before!.entityId,
     isResponseSigned: body.is_response_signed ?? before?.isResponseSigned ?? false,
-    idpInitiatedEnabled: body.idp_initiated_enabled ?? before?.idpInitiatedEnabled ?? true,
+    idpInitiatedEnabled: body.idp_initiated_enabled ?? before?.idpInitiatedEnabled ?? false,
   };
   return { protocol: 'saml', configuration, ...(fetched && { metadata: fetched.xml }) };
 }

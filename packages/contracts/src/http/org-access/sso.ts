@@ -68,7 +68,10 @@ const settings = {
   is_response_signed: Type.Boolean({
     description: 'SAML: True when responses must be signed as well as their assertions.',
   }),
-  idp_initiated_enabled: Type.Boolean({ description: 'SAML: True when sign-in may begin at the provider.' }),
+  idp_initiated_enabled: Type.Boolean({
+    description:
+      "SAML: True when sign-in may begin at the provider; default false. Any page can then sign a browser in with an answer that is somebody else's.",
+  }),
 };
 
 /** OIDC: `issuer_url`, `client_id` and `client_secret`. SAML: `metadata_url` or `metadata_xml`. */
@@ -160,7 +163,7 @@ const example: SsoSettings = {
   metadata_url: null,
   metadata_xml: null,
   is_response_signed: false,
-  idp_initiated_enabled: true,
+  idp_initiated_enabled: false,
   callback_url: 'https://agents.example.com/api/v1/oauth/custom-oidc/callback/6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0f001',
   has_own_callback: true,
   sp_entity_id: null,
