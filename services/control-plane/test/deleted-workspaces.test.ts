@@ -145,6 +145,8 @@ describe('a deleted workspace', () => {
       body: { instance_id: randomUUID(), version: '1.2.3' },
     });
     expect(await countDeployments(workspace)).toBe(2);
+    expect(await countDeployments(workspace, removed.id)).toBe(1);
+    expect(await countDeployments(workspace, randomUUID())).toBe(0);
     deleteWorkspace(workspace);
     await publish(workspace);
     for (const { id } of [removed, left]) {
@@ -174,9 +176,9 @@ describe('a deleted workspace', () => {
 });
 
 /** Asks as org-access does. */
-async function countDeployments(workspace_id: string): Promise<number> {
+async function countDeployments(workspace_id: string, deployment_id?: string): Promise<number> {
   const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
-  const body = { organization_id: ORGANIZATION, workspace_id };
+  const body = { organization_id: ORGANIZATION, workspace_id, deployment_id };
   const answer = await platform.call<DeploymentCount>('POST', '/internal/deployments/count', { headers, body });
   return answer.body.count;
 }

@@ -26,6 +26,7 @@ import { RoleService } from './roles/role-service.ts';
 import { secretRoutes } from './secrets/secret-routes.ts';
 import { SecretService } from './secrets/secret-service.ts';
 import type { LiveSessions } from './sessions/live-sessions.ts';
+import { followDeletedDeployments } from './tags/deleted-deployments.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { TagService } from './tags/tag-service.ts';
 import { TaggingService } from './tags/tagging-service.ts';
@@ -108,8 +109,9 @@ function keyOperations({ config, database, keys }: Foundation, sessions: LiveSes
   );
 }
 
-function tagOperations({ context, database }: Foundation, bus: EventBus): BoundOperation[] {
+function tagOperations({ config, context, database }: Foundation, bus: EventBus): BoundOperation[] {
   const taggings = new TaggingService({ database });
-  taggings.followDeletions(bus, context);
+  const { lifecycle, logger } = context;
+  followDeletedDeployments({ bus, database, controlPlane: controlPlaneOf(config), lifecycle, logger });
   return tagRoutes({ prisma: database.prisma, tags: new TagService({ database }), taggings });
 }

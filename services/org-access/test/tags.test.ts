@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import {
+  type DeploymentCountRequest,
   DeploymentDeleted,
   type ResourceTag,
   type TaggedResources,
@@ -17,13 +21,30 @@ import { TestOrgAccess } from './support/platform.ts';
 const CURRENT = '/api/v1/workspaces/current';
 const MISSING = '00000000-0000-4000-8000-000000000000';
 
+/** Knows deployments in place of control-plane. */
+const controlPlane = {
+  deployments: new Set<string>(),
+  asked: [] as string[],
+  server: createServer(async (request, response) => {
+    const { deployment_id } = (await json(request)) as DeploymentCountRequest;
+    controlPlane.asked.push(deployment_id!);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ count: controlPlane.deployments.has(deployment_id!) ? 1 : 0 }));
+  }),
+};
+
 let platform: TestOrgAccess;
 let other: Workspace;
 beforeAll(async () => {
-  platform = await TestOrgAccess.start();
+  await new Promise<void>((resolve) => controlPlane.server.listen(0, '127.0.0.1', resolve));
+  const { port } = controlPlane.server.address() as AddressInfo;
+  platform = await TestOrgAccess.start({ environment: { CONTROL_PLANE_URL: `http://127.0.0.1:${port}` } });
   other = (await platform.asAdmin<Workspace>('POST', '/api/v1/workspaces', { display_name: 'Other' })).body;
 });
-afterAll(() => platform.close());
+afterAll(async () => {
+  await platform?.close();
+  controlPlane.server.close();
+});
 
 const inOther = <Body>(method: string, path: string, body?: unknown) =>
   platform.call<Body>(platform.bootstrap.api_key, method, path, body, other.id);
@@ -185,18 +206,22 @@ describe('tags', () => {
     expect(await find([environment.tagValue.id], other.id)).toEqual([]);
   });
 
-  it('of a deployment go when it is deleted', async () => {
+  it('of a deployment go when control-plane has it no more, and not because an event says so', async () => {
     const { tagValue } = await makeTag();
-    const resourceId = randomUUID();
-    await putOn(tagValue, resourceId);
+    const [kept, deleted] = [randomUUID(), randomUUID()];
+    controlPlane.deployments.add(kept);
+    for (const id of [kept, deleted]) await putOn(tagValue, id);
     const { organization_id, workspace_id } = platform.bootstrap;
-    const data = { deployment_id: resourceId, workspace_id, organization_id, version: 2 };
+    const deletionOf = (deployment_id: string) => {
+      const data = { deployment_id, workspace_id, organization_id, version: 2 };
+      return { key: 'one', event: makeEvent(DeploymentDeleted, { source: '/test', subject: deployment_id, data }) };
+    };
     const bus = createEventBus(platform.bus, { logger: silentLogger });
-    await bus.publish('deployments', [
-      { key: resourceId, event: makeEvent(DeploymentDeleted, { source: '/test', subject: resourceId, data }) },
-    ]);
-    await expect.poll(() => tagsOf(resourceId)).toEqual([]);
+    await bus.publish('deployments', [deletionOf(kept), deletionOf(deleted)]);
+    await expect.poll(() => tagsOf(deleted)).toEqual([]);
     await bus.close();
+    expect(controlPlane.asked).toEqual([kept, deleted]);
+    expect(await tagsOf(kept)).toHaveLength(1);
   });
 
   it.each([

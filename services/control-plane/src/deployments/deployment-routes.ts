@@ -19,7 +19,8 @@ export function deploymentCountRoutes(prisma: PrismaClient): BoundOperation[] {
   return [
     bind(countDeployments, async ({ body }) => {
       const tenant = { organizationId: body.organization_id, workspaceId: body.workspace_id };
-      return ok({ count: await prisma.deployment.count({ where: { ...tenant, deleteRequestedAt: null } }) });
+      const one = body.deployment_id === undefined ? {} : { id: body.deployment_id.toLowerCase() };
+      return ok({ count: await prisma.deployment.count({ where: { ...tenant, ...one, deleteRequestedAt: null } }) });
     }),
   ];
 }

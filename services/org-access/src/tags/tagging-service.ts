@@ -1,13 +1,5 @@
-import { conforms, DeploymentDeleted, type Tagging, type TaggingCreate } from '@runyard/contracts';
-import type { EventBus } from '@runyard/event-bus';
-import {
-  ConflictError,
-  type Lifecycle,
-  type Logger,
-  NotFoundError,
-  type Principal,
-  tenantOf,
-} from '@runyard/service-kit';
+import type { Tagging, TaggingCreate } from '@runyard/contracts';
+import { ConflictError, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { publishTagChange } from '../access/policy-changes.ts';
 import { audited } from '../audit/audit-trail.ts';
@@ -91,34 +83,6 @@ export class TaggingService {
         return renderTagging(row);
       }),
     );
-  }
-
-  /**
-   * Removes the tags of deployments that are deleted. It does not wait for the subscription, as the bus may become
-   * available later.
-   */
-  followDeletions(bus: EventBus, { lifecycle, logger }: { lifecycle: Lifecycle; logger: Logger }): void {
-    bus
-      .subscribe({
-        topics: ['deployments'],
-        group: 'org-access-tags',
-        from: 'earliest',
-        onEvent: async (event) => {
-          if (!conforms(DeploymentDeleted, event)) return;
-          const { deployment_id, workspace_id, organization_id } = event.data;
-          await this.#database.prisma.tagging.deleteMany({
-            where: {
-              organizationId: organization_id,
-              workspaceId: workspace_id,
-              resourceType: 'deployment',
-              resourceId: deployment_id,
-            },
-          });
-        },
-      })
-      .catch((error: unknown) => {
-        if (!lifecycle.isDraining) logger.error('event bus subscription failed', { error });
-      });
   }
 }
 

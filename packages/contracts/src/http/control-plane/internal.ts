@@ -15,7 +15,12 @@ export const getRoutes = defineOperation({
 });
 
 export const DeploymentCountRequest = Type.Object(
-  { organization_id: Uuid, workspace_id: Uuid },
+  {
+    organization_id: Uuid,
+    workspace_id: Uuid,
+    /** Counts this one alone: 0 when the workspace has no such deployment. */
+    deployment_id: Type.Optional(Uuid),
+  },
   { $id: 'DeploymentCountRequest' },
 );
 export type DeploymentCountRequest = Static<typeof DeploymentCountRequest>;
@@ -33,7 +38,7 @@ export const countDeployments = defineOperation({
   operationId: 'countDeployments',
   method: 'post',
   path: '/internal/deployments/count',
-  summary: 'How many deployments a workspace has.',
+  summary: 'How many deployments a workspace has, or whether it has one of them.',
   tags: ['internal'],
   access: 'internal',
   body: DeploymentCountRequest,
