@@ -128,6 +128,22 @@ describe('writing state', () => {
     });
   });
 
+  it('that others write at the same time has all updates that were accepted, and none that was refused', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { thread_id } = await threadWith('begin');
+      const texts = Array.from({ length: 6 }, (_, index) => `update-${index}`);
+      const answers = await Promise.all(
+        texts.map((text) =>
+          ask(`${deployment.url}/threads/${thread_id}/state`, { body: { values: human(text), as_node: 'echo' } }),
+        ),
+      );
+      for (const { status } of answers) expect([200, 409]).toContain(status);
+      const accepted = texts.filter((_, index) => answers[index]!.status === 200);
+      const [first, ...rest] = contentsOf((await stateOf(thread_id)).json);
+      expect([first, ...rest.sort()]).toEqual(['begin', ...accepted]);
+    }
+  });
+
   it('is refused while a run is in flight', async () => {
     const { thread_id } = await threadWith('one');
     const { run_id } = await deployment.client.runs.create(thread_id, 'echo', { input: {} });

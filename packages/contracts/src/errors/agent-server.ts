@@ -102,7 +102,8 @@ export const AGENT_SERVER_ERRORS = {
   },
   thread_taken_over: {
     status: 409,
-    meaning: 'A run began, or the thread was pruned, while its state was being written. Nothing was written.',
+    meaning:
+      'A run or another update began, or the thread was pruned, before the state was written. The thread has nothing of it.',
     remedy: 'Read the state and write again.',
   },
   runs_changed_concurrently: {

@@ -1,16 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import { NO_SCOPE } from '@runyard/encryption';
-import type { FactoryConfig, GraphBackends, GraphHost } from '@runyard/graph-host';
+import { type FactoryConfig, type GraphBackends, type GraphHost, GraphRequestError } from '@runyard/graph-host';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
-import type {
-  BoundKey,
-  Fence,
-  KeyedThread,
-  NewThread,
-  OutdatedState,
-  RunEngine,
-  ThreadStatus,
+import {
+  type BoundKey,
+  type Fence,
+  FencedError,
+  type KeyedThread,
+  type NewThread,
+  type OutdatedState,
+  type RunEngine,
+  type ThreadStatus,
 } from '@runyard/run-engine';
 import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
@@ -59,7 +61,7 @@ export interface StateServiceOptions {
    */
   configurationOf(threadId: string, graphId: string): Promise<FactoryConfig | undefined>;
   checkpoints: Pick<PostgresCheckpoints, 'findMarked'>;
-  keys: Pick<IdempotencyKeys, 'claim' | 'release'>;
+  keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
   onUpdated: OnStateUpdated;
 }
 
@@ -117,7 +119,8 @@ export class StateService {
     };
     // Writing is slow: a repeated request has to wait meanwhile.
     const { wasClaimed } = keyed ? await this.#options.keys.claim(keyed) : { wasClaimed: false };
-    return this.#write(thread, update, keyed && { request: keyed, mark: markOf(keyed), mayBeWritten: wasClaimed });
+    const mark = keyed ? markOf(keyed) : randomUUID();
+    return this.#write(thread, update, { keyed, mark, mayBeWritten: wasClaimed });
   }
 
   /**
@@ -165,36 +168,51 @@ export class StateService {
     return thread;
   }
 
-  async #write(thread: WritableThread, update: Update, keyed?: KeyedUpdate): Promise<StateUpdateResult> {
+  async #write(thread: WritableThread, update: Update, marked: MarkedUpdate): Promise<StateUpdateResult> {
+    const { engine, keys, onUpdated } = this.#options;
+    const { keyed } = marked;
     try {
       const graphId = requireGraph(thread);
-      const fence = await this.#options.engine.beginStateUpdate(thread.threadId);
-      const written = await this.#applyUpdate(fence, graphId, update, keyed);
-      const state = await this.#commit(fence, graphId, { bound: keyed && { request: keyed.request, answer: written } });
-      await this.#options.onUpdated(fence, toWireState(state));
+      const fence = await engine.beginStateUpdate(thread.threadId);
+      const written = await this.#applyUpdate(fence, graphId, update, marked);
+      const state = await this.#commit(fence, graphId, { bound: keyed && { request: keyed, answer: written } });
+      await onUpdated(fence, toWireState(state));
       return written;
     } catch (error) {
-      const callerError = toCallerError(error);
-      if (keyed && !keyed.mayBeWritten) await this.#options.keys.release(keyed.request).catch(() => undefined);
-      throw callerError;
+      const taken = isTakenOver(error) ? await this.#findTaken(thread.threadId, marked) : undefined;
+      if (taken) return taken;
+      if (keyed && !marked.mayBeWritten) await keys.release(keyed).catch(() => undefined);
+      throw toCallerError(error);
     }
   }
 
   /** Returns the checkpoint of the update, also when an earlier attempt wrote it and came no further. */
-  async #applyUpdate(fence: Fence, graphId: string, update: Update, keyed?: KeyedUpdate): Promise<StateUpdateResult> {
+  async #applyUpdate(fence: Fence, graphId: string, update: Update, marked: MarkedUpdate): Promise<StateUpdateResult> {
     const { threadId } = fence;
     const { host, backends, checkpoints } = this.#options;
-    const earlier = keyed?.mayBeWritten && (await checkpoints.findMarked(threadId, keyed.mark));
+    const earlier = marked.mayBeWritten && (await checkpoints.findMarked(threadId, marked.mark));
     if (earlier) return toUpdateResult(earlier);
     const request = { ...(await this.#graphOf(threadId, graphId)), ...update };
-    if (keyed) keyed.mayBeWritten = true;
+    marked.mayBeWritten = true;
     try {
-      return (await host.updateState(request, backends(fence, keyed?.mark))) as unknown as StateUpdateResult;
+      return (await host.updateState(request, backends(fence, marked.mark))) as unknown as StateUpdateResult;
     } catch (error) {
-      const callerError = toCallerError(error);
-      if (keyed && isRefusal(callerError)) keyed.mayBeWritten = false;
-      throw callerError;
+      if (isRefusal(toCallerError(error))) marked.mayBeWritten = false;
+      throw error;
     }
+  }
+
+  /**
+   * Returns the checkpoint of an update whose thread was taken over. Whoever took it over after the checkpoint was
+   * written goes on from it, so the update has been made; before that, nothing of it is stored.
+   */
+  async #findTaken(threadId: string, { mark, keyed }: MarkedUpdate): Promise<StateUpdateResult | undefined> {
+    const found = await this.#options.checkpoints.findMarked(threadId, mark);
+    if (!found) return undefined;
+    const written = toUpdateResult(found);
+    // A repeated request finds the checkpoint itself when the answer is not kept.
+    if (keyed) await this.#options.keys.settle(keyed, written).catch(() => undefined);
+    return written;
   }
 
   /**
@@ -237,11 +255,12 @@ function graphOf(thread: WritableThread): string | undefined {
   return typeof graph_id === 'string' && graph_id !== '' ? graph_id : undefined;
 }
 
-/** A request that may be repeated. */
-interface KeyedUpdate {
-  request: KeyedRequest;
+interface MarkedUpdate {
+  /** Identifies the checkpoint of the update, which is durable before the thread shows it. */
   mark: string;
-  /** True when a checkpoint of it may exist. The key stays claimed then, until a repeated request has looked. */
+  /** The request, if it may be repeated. */
+  keyed: KeyedRequest | undefined;
+  /** True when a checkpoint of it may exist. A key stays claimed then, until a repeated request has looked. */
   mayBeWritten: boolean;
 }
 
@@ -256,6 +275,11 @@ function markOf({ id, digest }: KeyedRequest): string {
  */
 function isRefusal(callerError: unknown): boolean {
   return callerError instanceof AppError && callerError.status < 500 && !(callerError instanceof ConflictError);
+}
+
+/** Returns whether the thread was taken over, before or after the checkpoint of the update was written. */
+function isTakenOver(error: unknown): boolean {
+  return error instanceof FencedError || (error instanceof GraphRequestError && error.reason === 'fenced');
 }
 
 function toUpdateResult({ threadId, namespace, checkpointId }: CheckpointKey): StateUpdateResult {
