@@ -81,8 +81,13 @@ export interface RedisBusConfig {
   url: string;
   /** Prefix of every key. */
   prefix: string;
-  /** Milliseconds for which events are kept. Default 7 days. */
+  /**
+   * Milliseconds for which events are kept, in the memory of Redis. Default an hour: events are hints, and who was away
+   * for longer asks their owner.
+   */
   retentionMs?: number;
+  /** Number of events that a topic keeps at most, about. Default 100,000. */
+  maxEvents?: number;
   /**
    * Milliseconds without a heartbeat after which a consumer counts as dead and its work goes to another. Default 10 s.
    */

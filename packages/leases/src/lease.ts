@@ -21,7 +21,10 @@ export async function acquireLease(db: pg.Pool | pg.ClientBase, { name, ...reque
   return (await acquireLeases(db, { ...request, names: [name] })).has(name);
 }
 
-/** Takes many leases in one query, each independently. Resolves with the names of those that the owner has now. */
+/**
+ * Takes many leases in one query, each independently. Resolves with the names of those that the owner has now. It does
+ * not wait for the disk: a lease that a crash of the server forgets is free.
+ */
 export async function acquireLeases(
   db: pg.Pool | pg.ClientBase,
   { names, owner, leaseMs }: Omit<LeaseRequest, 'name'> & { names: readonly string[] },
@@ -31,7 +34,8 @@ export async function acquireLeases(
     // The order prevents a deadlock between two processes that take the same leases.
     text: `INSERT INTO duty (name, holder, lease_until)
            SELECT wanted, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000)
-           FROM (SELECT DISTINCT unnest($1::text[]) AS wanted ORDER BY wanted) AS wanted_duty
+           FROM (SELECT DISTINCT unnest($1::text[]) AS wanted ORDER BY wanted) AS wanted_duty,
+                (SELECT set_config('synchronous_commit', 'off', true)) AS lax
            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
            WHERE duty.holder = excluded.holder OR duty.lease_until <= clock_timestamp()
               -- Given before the clock was set back: no lease is so long.

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { EntryCodec } from './entry-codec.ts';
 import { StaleEpochError, StreamUnavailableError } from './errors.ts';
-import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
+import { BEFORE_ALL, nextId } from './event-id.ts';
 import { runCommand } from './redis-connection.ts';
 import type { StreamSettings } from './run-streams-options.ts';
 import type { StreamCommands } from './stream-commands.ts';
@@ -93,7 +93,7 @@ export class Appender {
       if (!showsNoLoss(lost, events[0]!))
         texts.unshift(this.#codec.encode(toGapEvent(lost, before!.lastId), options.resumable));
     }
-    const known = latestId(options.lastKnownId, before?.lastId);
+    const known = before?.lastId ?? BEFORE_ALL;
     try {
       const firstId = await this.#runScript(fence, runId, texts, options, continues, known);
       if (events.length === 0) return [];
@@ -184,11 +184,6 @@ function toGapEvent({ runId, attempt }: LostEvents, lastId: string): AppendEvent
  */
 function showsNoLoss({ runId, first }: LostEvents, event: AppendEvent): boolean {
   return event.runId === runId && (event.kind === CONTROL_KINDS.gap || event === first.deref());
-}
-
-function latestId(a: string | undefined, b: string | undefined): string {
-  const ids = [a, b].flatMap((id) => (id === undefined ? [] : [parseEventId(id) ?? BEFORE_ALL]));
-  return ids.sort(compareIds).at(-1) ?? BEFORE_ALL;
 }
 
 function consecutiveIds(firstId: string, count: number): string[] {

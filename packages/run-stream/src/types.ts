@@ -50,7 +50,10 @@ export interface AppendEvent {
   data: string;
 }
 
-/** The right to append to a thread's stream; an epoch older than the newest seen is refused. */
+/**
+ * The right to append to a thread's stream; an epoch older than the newest seen is refused. An epoch is a time in
+ * milliseconds since 1970: ids are never below it.
+ */
 export interface StreamFence {
   threadId: string;
   epoch: bigint;
@@ -59,8 +62,6 @@ export interface StreamFence {
 export interface AppendOptions {
   /** True when the run's events outlive it for the resumable time. It must be the same in every append of a run. */
   resumable: boolean;
-  /** The last event id known in Postgres: new ids are above it even when Redis was emptied. */
-  lastKnownId?: string;
   /** True when these are the run's last events: its time to live starts now, as with `expire`. */
   endsRun?: boolean;
   /** The run's position behind these events, a number that the caller defines. The stream remembers the last one. */

@@ -22,6 +22,13 @@ describe('the variables of the event bus', () => {
     expect(onKafka({ KAFKA_LOOPBACK_HOST: 'machine' })).toMatchObject({ loopbackHost: 'machine' });
   });
 
+  it('limit what Redis keeps: an hour, and a number of events', () => {
+    const redis = { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: 'redis://a:1' };
+    expect(read(redis)).toMatchObject({ retentionMs: 3_600_000, maxEvents: 100_000 });
+    const own = { EVENT_BUS_REDIS_RETENTION_SECONDS: '86400', EVENT_BUS_REDIS_MAX_EVENTS: '5000' };
+    expect(read({ ...redis, ...own })).toMatchObject({ retentionMs: 86_400_000, maxEvents: 5_000 });
+  });
+
   it('name a user and its mechanism, by default `plain`', () => {
     const user = { KAFKA_SASL_USERNAME: 'runyard', KAFKA_SASL_PASSWORD: 'secret' };
     const sasl = { username: 'runyard', password: 'secret' };

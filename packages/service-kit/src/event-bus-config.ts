@@ -29,6 +29,16 @@ export const eventBusVariables = {
   ),
   KAFKA_SSL_CA: Type.Optional(Type.String({ description: 'In place of it: those certificates themselves.' })),
   EVENT_BUS_REDIS_URI: Type.Optional(ConnectionUri('redis', 'Needed with `redis`.')),
+  EVENT_BUS_REDIS_RETENTION_SECONDS: Type.Integer({
+    default: 3_600,
+    minimum: 60,
+    description: 'With `redis`: how long it keeps events, which nobody may have read, in its memory.',
+  }),
+  EVENT_BUS_REDIS_MAX_EVENTS: Type.Integer({
+    default: 100_000,
+    minimum: 1_000,
+    description: 'With `redis`: how many events of a topic it keeps at most.',
+  }),
   TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
 };
 
@@ -41,7 +51,13 @@ export function toEventBusConfig(variables: Static<Type.TObject<typeof eventBusV
   const { EVENT_BUS, KAFKA_BROKERS, KAFKA_LOOPBACK_HOST: loopbackHost, EVENT_BUS_REDIS_URI, TOPIC_PREFIX } = variables;
   if (EVENT_BUS === 'redis') {
     if (!EVENT_BUS_REDIS_URI) throw new ConfigError(['EVENT_BUS_REDIS_URI is required with EVENT_BUS=redis.']);
-    return { kind: 'redis' as const, url: EVENT_BUS_REDIS_URI, prefix: TOPIC_PREFIX };
+    return {
+      kind: 'redis' as const,
+      url: EVENT_BUS_REDIS_URI,
+      prefix: TOPIC_PREFIX,
+      retentionMs: variables.EVENT_BUS_REDIS_RETENTION_SECONDS * 1000,
+      maxEvents: variables.EVENT_BUS_REDIS_MAX_EVENTS,
+    };
   }
   if (!KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is required with EVENT_BUS=kafka.']);
   const brokers = KAFKA_BROKERS.split(',').map((broker) => broker.trim());

@@ -87,6 +87,26 @@ describe('OutboxRelay', () => {
     expect(bus.published).toEqual(rows);
   });
 
+  it('waits for the disk neither to delete what it has published nor to take its lease', async () => {
+    await pool.query(`
+      CREATE TABLE waited (by_table text, setting text);
+      CREATE FUNCTION record_wait() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO waited VALUES (TG_TABLE_NAME, current_setting('synchronous_commit')); RETURN NULL; END $$;
+      CREATE TRIGGER waits AFTER DELETE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION record_wait();
+      CREATE TRIGGER waits AFTER INSERT ON duty FOR EACH STATEMENT EXECUTE FUNCTION record_wait()`);
+    await insertIntoOutbox(pool, [row()]);
+    start();
+    const seen = async () => (await pool.query('SELECT DISTINCT * FROM waited ORDER BY 1')).rows;
+    await waitFor(async () => (await seen()).length >= 2);
+    expect(await seen()).toEqual([
+      { by_table: 'duty', setting: 'off' },
+      { by_table: 'outbox', setting: 'off' },
+    ]);
+    await pool.query(
+      'DROP TRIGGER waits ON outbox; DROP TRIGGER waits ON duty; DROP FUNCTION record_wait; DROP TABLE waited',
+    );
+  });
+
   it('publishes nothing of a transaction that is rolled back', async () => {
     const relay = start();
     const failing = withTransaction(pool, async (client) => {

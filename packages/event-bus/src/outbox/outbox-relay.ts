@@ -151,7 +151,9 @@ export class OutboxRelay {
         );
         await this.#options.pool.query({
           name: 'outbox_delete',
-          text: 'DELETE FROM outbox WHERE id = ANY($1::bigint[])',
+          // It does not wait for the disk: rows that a crash of the server brings back are published again.
+          text: `DELETE FROM outbox USING (SELECT set_config('synchronous_commit', 'off', true)) AS lax
+                 WHERE id = ANY($1::bigint[])`,
           values: [ofTopic.map(({ id }) => id)],
         });
         this.#instruments?.published.inc({ topic }, ofTopic.length);

@@ -85,6 +85,17 @@ describe('event bus on Redis', () => {
     await other.close();
   });
 
+  it('keeps no more events of a topic than it may, so that a topic that nobody reads does not fill the memory', async () => {
+    const small = createEventBus(
+      { kind: 'redis', url: redis.url, prefix: redis.prefix, maxEvents: 100 },
+      { logger: recordingLogger().logger },
+    );
+    await small.publish('organizations', Array.from({ length: 1_000 }, issued));
+    // Redis trims whole nodes of a hundred entries.
+    expect(await admin.xlen(stream())).toBeLessThanOrEqual(300);
+    await small.close();
+  });
+
   it('drops expired events', async () => {
     const short = createEventBus(
       { kind: 'redis', url: redis.url, prefix: redis.prefix, retentionMs: 1 },

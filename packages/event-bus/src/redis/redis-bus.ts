@@ -14,7 +14,8 @@ import { openCommandConnection } from './redis-connection.ts';
 import { RedisSubscription } from './redis-subscription.ts';
 import { streamKey } from './stream-key.ts';
 
-const SEVEN_DAYS_MS = 7 * 24 * 3_600_000;
+const RETENTION_MS = 3_600_000;
+const MAX_EVENTS = 100_000;
 
 /** The event bus on Redis Streams, for installations without a broker: one stream per topic. */
 export class RedisBus implements EventBus {
@@ -33,12 +34,13 @@ export class RedisBus implements EventBus {
     this.#subscriptions.assertOpen();
     if (events.length === 0) return;
     const stream = streamKey(this.#config.prefix, topic);
-    const oldestKept = Date.now() - (this.#config.retentionMs ?? SEVEN_DAYS_MS);
+    const oldestKept = Date.now() - (this.#config.retentionMs ?? RETENTION_MS);
     try {
       // A transaction adds all of them or none, in this order.
       const transaction = this.#redis.multi();
       for (const { key, event } of events) transaction.xadd(stream, '*', 'key', key, 'event', JSON.stringify(event));
       transaction.xtrim(stream, 'MINID', '~', String(oldestKept));
+      transaction.xtrim(stream, 'MAXLEN', '~', this.#config.maxEvents ?? MAX_EVENTS);
       const results = await transaction.exec();
       const failed = results?.find(([error]) => error)?.[0];
       if (failed) throw failed;

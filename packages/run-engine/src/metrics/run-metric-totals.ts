@@ -47,7 +47,8 @@ export class RunMetricReport {
     if (grown.length === 0) return;
     await this.#db.query(
       `INSERT INTO run_metric (metric, sample, value)
-       SELECT * FROM unnest($1::text[], $2::text[], $3::float8[]) ORDER BY 1, 2
+       SELECT counted.* FROM unnest($1::text[], $2::text[], $3::float8[]) AS counted (metric, sample, value),
+                             (SELECT set_config('synchronous_commit', 'off', true)) AS lax ORDER BY 1, 2
        ON CONFLICT (metric, sample) DO UPDATE SET value = run_metric.value + excluded.value`,
       [
         grown.map(({ metric }) => metric),

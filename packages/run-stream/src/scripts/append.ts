@@ -54,7 +54,10 @@ if #ARGV < FIRST_ENTRY then
 end
 
 local now = currentMs()
+-- An epoch is the time of its claim by the database's clock: a Redis that was emptied, or whose clock is behind, gives
+-- no id below those that earlier owners gave.
 local ms, seq = knownMs, knownSeq
+if epoch > ms then ms, seq = epoch, -1 end
 if last then
   local lastMs, lastSeq = partsOf(last)
   if lastMs > ms or (lastMs == ms and lastSeq > seq) then ms, seq = lastMs, lastSeq end
