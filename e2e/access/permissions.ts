@@ -179,7 +179,13 @@ const CONTROL_PLANE = {
   ...rows('any key that writes', ['deleteAgentConnection']),
   ...rows(provenOtherwise('the address is signed'), ['putUpload']),
   ...rows(provenOtherwise('the server of the repository signs the body'), ['receiveGithubDelivery']),
-  ...rows(provenOtherwise('a browser brings the state that began the authorization'), ['oauthCallback', 'oauthSetup']),
+  ...rows(provenOtherwise('a browser brings the state and the cookie that began the authorization'), [
+    'oauthCallback',
+    'oauthSetup',
+  ]),
+  ...rows(provenOtherwise('the page shows an authorization by its random id, one of a person to that person alone'), [
+    'startAuthentication',
+  ]),
 };
 
 const ORG_ACCESS = {

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import re
 import uuid
 from typing import TypedDict
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -37,9 +39,12 @@ def user():
 
 
 async def visit(url):
-    """What a browser does: signs in, says yes, and comes back to the platform."""
+    """What a browser does: follows the link of the platform's page, signs in, says yes, and comes back."""
     async with httpx.AsyncClient(follow_redirects=True, timeout=30) as browser:
-        page = await browser.get(url)
+        start = await browser.get(url)
+        link = re.search(r'<a href="([^"]+)"', start.text)
+        assert link, start.text
+        page = await browser.get(urljoin(url, link[1]))
     assert page.status_code == 200, page.text
     assert "Your account is connected" in page.text
 

@@ -39,9 +39,16 @@ export async function placeSecretsOfOAuth(caller: Caller, server: string): Promi
     token_url: `${server}/token`,
   });
   const begun = await caller.make('POST', '/v2/auth/authenticate', { provider, scopes: ['repo'] });
-  const state = canaries.add('the state of a sign-in', new URL(begun.url).searchParams.get('state')!);
+  const browser = canaries.make('the cookie of a browser at an OAuth provider').padEnd(43, 'x').slice(0, 43);
+  const cookie = `runyard_oauth=${browser}`;
+  const page = await caller.ask('GET', begun.url, { key: null, headers: { cookie } });
+  const [, link = ''] = /<a href="([^"]+)"/.exec(page.body) ?? [];
+  const start = await fetch(new URL(link, begun.url), { redirect: 'manual', headers: { cookie } });
+  const provided = new URL(start.headers.get('location')!);
+  const state = canaries.add('the state of a sign-in', provided.searchParams.get('state')!);
   const code = canaries.make('the code of a sign-in');
-  await caller.ask('GET', `/v2/auth/callback/${provider}?state=${state}&code=${code}`, { key: null });
+  const path = `/v2/auth/callback/${provider}?state=${state}&code=${code}`;
+  await caller.ask('GET', path, { key: null, headers: { cookie } });
   await caller.make('POST', '/v2/auth/tokens/import', {
     provider_id: provider,
     access_token: canaries.make('an access token'),

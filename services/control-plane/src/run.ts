@@ -236,7 +236,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
   );
   const policies = new DeploymentPolicies(orgAccess);
-  const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, lifecycle, logger });
+  const principal = createPrincipalVerifier({ audience: 'control-plane', jwksUrl });
+  const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, principal, lifecycle, logger });
   const removeParts = [
     (tenant: Tenant) => deleteDeploymentsOf({ database, rollouts, logger }, tenant),
     (tenant: Tenant) => integrations.deleteAll(tenant),
@@ -249,7 +250,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
     validationErrors: 'list',
     internalToken: config.INTERNAL_TOKEN,
-    principal: listeners.acceptKeys(createPrincipalVerifier({ audience: 'control-plane', jwksUrl })),
+    principal: listeners.acceptKeys(principal),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
     before: [registry.handler],

@@ -267,12 +267,12 @@ export class Gateway {
 
   #headers(
     req: IncomingMessage,
-    { caller, prefix, getsPlatformCookies }: RoutePlan,
+    { caller, prefix, platformCookies }: RoutePlan,
     requestId: string,
     further: Pick<RequestHeaderOptions, 'handoff'> = {},
   ): string[] {
     const trustForwarded = this.#parts.addresses.trustsHeadersOf(req);
-    return requestHeaders(req, { caller, prefix, getsPlatformCookies, requestId, trustForwarded, ...further });
+    return requestHeaders(req, { caller, prefix, platformCookies, requestId, trustForwarded, ...further });
   }
 
   /** Refuses requests that waited too long, before any work is done for them. @throws UnavailableError */

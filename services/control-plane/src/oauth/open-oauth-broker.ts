@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Cipher } from '@runyard/encryption';
 import type { EventBus } from '@runyard/event-bus';
 import type { IdempotencyKeys } from '@runyard/idempotency';
@@ -8,15 +9,20 @@ import {
   type InternalClient,
   type Lifecycle,
   type Logger,
+  type Principal,
+  type PrincipalVerifier,
   type Tenant,
+  UnauthorizedError,
 } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { Signals } from '../signals.ts';
 import { ConnectionService } from './agents/connection-service.ts';
+import { BrowserCookie } from './flows/browser-cookie.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
 import { FlowService } from './flows/flow-service.ts';
 import { RedirectUris } from './flows/redirect-uris.ts';
+import { startRoutes } from './flows/start-routes.ts';
 import { IdentityReach } from './identity-reach.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { ProviderRequests } from './protocol/provider-requests.ts';
@@ -47,11 +53,12 @@ export function openOAuthBroker(
     orgAccess: InternalClient;
     cipher: Cipher;
     keys: IdempotencyKeys;
+    principal: PrincipalVerifier;
     lifecycle: Lifecycle;
     logger: Logger;
   },
 ): OAuthBroker {
-  const { database, bus, orgAccess, cipher, keys, lifecycle, logger } = dependencies;
+  const { database, bus, orgAccess, cipher, keys, principal, lifecycle, logger } = dependencies;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
@@ -88,6 +95,7 @@ export function openOAuthBroker(
     logger,
     ttlMs: config.OAUTH_FLOW_TTL_SECONDS * 1000,
   });
+  const cookie = new BrowserCookie(config.PUBLIC_URL);
   const services = {
     providers,
     flows,
@@ -96,9 +104,24 @@ export function openOAuthBroker(
     connections: new ConnectionService({ database, providers, vault }),
   };
   return {
-    routes: [...oauthRoutes(services, keys), ...callbackRoutes(flows, { finishedUrl: config.OAUTH_FINISHED_URL })],
+    routes: [
+      ...oauthRoutes(services, keys),
+      ...startRoutes(flows, { cookie, findPerson: (request) => findPerson(request, principal) }),
+      ...callbackRoutes(flows, { cookie, finishedUrl: config.OAUTH_FINISHED_URL }),
+    ],
     removeWorkspace: (tenant) => removeWorkspace({ database, revocations, logger }, tenant),
   };
+}
+
+/** Returns the person who signed in, for an operation that anybody may call; null for anybody else. */
+async function findPerson(request: IncomingMessage, principal: PrincipalVerifier): Promise<Principal | null> {
+  try {
+    const caller = await principal.authenticate(request);
+    return caller.kind === 'session' ? caller : null;
+  } catch (error) {
+    if (error instanceof UnauthorizedError) return null;
+    throw error;
+  }
 }
 
 /** Plain `http:` is allowed only if the operator allows requests to private networks. */

@@ -61,7 +61,7 @@ describe('a token of a provider', () => {
   });
 
   it('is bound to its code by PKCE, where the provider supports it', async () => {
-    const begun = new URL((await broker.authenticate('plain', {}, someone())).url!);
+    const begun = new URL(await broker.begin(await broker.authenticate('plain', {}, someone())));
     expect(begun.searchParams.get('code_challenge_method')).toBe('S256');
     expect(begun.searchParams.get('redirect_uri')).toBe('https://agents.example.com/v2/auth/callback/plain');
   });
@@ -93,7 +93,7 @@ describe('a token of a provider', () => {
     await broker.connect('plain', { scopes: ['repo'] }, alice);
     const more = await broker.authenticate('plain', { scopes: ['mail'] }, alice);
     expect(more.status).toBe('pending');
-    expect(new URL(more.url!).searchParams.get('scope')).toBe('mail repo');
+    expect(new URL(await broker.begin(more)).searchParams.get('scope')).toBe('mail repo');
     await broker.callback('plain', await broker.consent(more));
     expect(await broker.authenticate('plain', { scopes: ['repo', 'mail'] }, alice)).toMatchObject({
       status: 'completed',
@@ -224,6 +224,7 @@ describe('an agent', () => {
     const token = await broker.connect('plain', {}, alice);
     await broker.connect('plain', {}, bob);
     const begun = await broker.authenticate('plain', { force_new: true }, alice);
+    const query = await broker.consent(begun);
     broker.platform.callers.removed.add(alice.sub!);
     // The first event names a person who was not removed: writing to the bus must not delete that person's tokens.
     await announceRemoved(bob, alice);
@@ -231,7 +232,8 @@ describe('an agent', () => {
     await waitFor(async () => (await listed(alice)).length === 0, { what: 'the tokens being deleted' });
     expect(await broker.server.isValidToken(token)).toBe(false);
     expect(await listed(bob)).toHaveLength(1);
-    expect((await broker.callback('plain', await broker.consent(begun))).status).toBe(400);
+    expect((await broker.callback('plain', query)).status).toBe(400);
+    expect((await broker.open(begun.url!)).status).toBe(400);
   });
 
   /** Publishes the removals of these people, in this order. */

@@ -6,11 +6,14 @@ import { type Answer, TestPlatform } from '../support/platform.ts';
 export const SECRET = 'the-client-secret-canary';
 export const PERMISSIONS = ['organization:manage', 'deployments:read', 'deployments:update', 'runs:create'];
 const PUBLIC_URL = 'https://agents.example.com';
+const OWN_CALLBACK_URL = `${PUBLIC_URL}/v2/auth/callback`;
 
 /** Runs control-plane with an OAuth server beside it, and acts as a user with a browser. */
 export class TestBroker {
   readonly platform: TestPlatform;
   readonly server: TestOAuthServer;
+  /** The cookie of the browser, once it has one. */
+  cookie = '';
 
   private constructor(platform: TestPlatform, server: TestOAuthServer) {
     this.platform = platform;
@@ -23,7 +26,7 @@ export class TestBroker {
       {
         client_id: 'runyard',
         client_secret: SECRET,
-        redirect_uris: providerIds.map((id) => `${PUBLIC_URL}/v2/auth/callback/${id}`),
+        redirect_uris: providerIds.map((id) => `${environment.OAUTH_CALLBACK_URL ?? OWN_CALLBACK_URL}/${id}`),
       },
     ]);
     const platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...environment });
@@ -64,15 +67,40 @@ export class TestBroker {
     return body;
   }
 
+  /** Opens a page of the platform in the browser, or in another one, and keeps its cookie. */
+  async open(url: string, { headers = {}, cookie = this.cookie } = {}): Promise<Response> {
+    const address = new URL(url, PUBLIC_URL);
+    const page = await fetch(this.platform.service.url + address.pathname + address.search, {
+      redirect: 'manual',
+      headers: { ...headers, cookie },
+    });
+    const [set] = page.headers.getSetCookie();
+    if (set !== undefined) this.cookie = set.split(';', 1)[0]!;
+    return page;
+  }
+
+  /** Follows the link of the page where a flow begins, and returns the address at the provider. */
+  async begin({ url }: AuthenticateResponse, headers: Record<string, string> = {}): Promise<string> {
+    const page = await this.open(url!, { headers });
+    const link = linkIn(await page.text());
+    if (link === undefined) throw new Error(`${url} answers ${page.status}`);
+    const next = await this.open(new URL(link, url!).href, { headers });
+    return next.headers.get('location')!;
+  }
+
   /** Gives the person's consent, and returns the query with which the browser comes back. */
-  async consent({ url }: AuthenticateResponse): Promise<URLSearchParams> {
-    return new URL(await this.server.visit(url!)).searchParams;
+  async consent(begun: AuthenticateResponse): Promise<URLSearchParams> {
+    const address = begun.url!.startsWith(PUBLIC_URL) ? await this.begin(begun) : begun.url!;
+    return new URL(await this.server.visit(address)).searchParams;
   }
 
   /** Sends the browser's request, which has no key. */
-  async callback(provider: string, query: URLSearchParams | Record<string, string>): Promise<Response> {
-    const { url } = this.platform.service;
-    return fetch(`${url}/v2/auth/callback/${provider}?${new URLSearchParams(query)}`, { redirect: 'manual' });
+  async callback(
+    provider: string,
+    query: URLSearchParams | Record<string, string>,
+    options: { cookie?: string } = {},
+  ): Promise<Response> {
+    return this.open(`/v2/auth/callback/${provider}?${new URLSearchParams(query)}`, options);
   }
 
   /** Runs a whole flow and returns the caller's token of the provider. */
@@ -89,6 +117,9 @@ export class TestBroker {
     await this.server.close();
   }
 }
+
+/** Returns the address of the link in a page of the platform. */
+export const linkIn = (page: string): string | undefined => /<a href="([^"]+)"/.exec(page)?.[1];
 
 /** Returns the claims of another member of the organization. */
 export const someone = (): Partial<PrincipalClaims> => ({ sub: randomUUID() });

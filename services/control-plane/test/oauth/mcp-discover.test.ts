@@ -66,7 +66,7 @@ it.each([
   });
   const alice = someone();
   const begun = await broker.authenticate(id, {}, alice);
-  expect(new URL(begun.url!).searchParams.get('resource')).toBe(mcpUrl);
+  expect(new URL(await broker.begin(begun)).searchParams.get('resource')).toBe(mcpUrl);
   expect((await broker.callback(id, await broker.consent(begun))).status).toBe(200);
   expect((await broker.authenticate(id, {}, alice)).status).toBe('completed');
 });
@@ -136,7 +136,7 @@ it('a platform whose client secret has expired is registered again, and its user
   lifetime = 30 * 86_400;
   const begun = await broker.authenticate('lapsing', {}, alice);
   expect(begun.status).toBe('token_expired');
-  expect(new URL(begun.url!).searchParams.get('client_id')).toBe('client-2');
+  expect(new URL(await broker.begin(begun)).searchParams.get('client_id')).toBe('client-2');
   await broker.authenticate('lapsing', {}, someone());
   expect(registered).toEqual(Array(2).fill('https://agents.example.com/v2/auth/callback/lapsing'));
   expect((await broker.call('GET', '/providers/lapsing')).body).toMatchObject({ client_id: 'client-2' });
@@ -163,7 +163,8 @@ it('a flow that began before a new registration ends with the client it began wi
     client.query("UPDATE oauth_provider SET client_secret_expires_at = now() WHERE provider_id = 'on-the-way'"),
   );
   const later = await broker.authenticate('on-the-way', {}, bob);
-  const clients = [begun, later].map(({ url }) => new URL(url!).searchParams.get('client_id'));
+  const addresses = [await broker.begin(begun), await broker.begin(later)];
+  const clients = addresses.map((address) => new URL(address).searchParams.get('client_id'));
   expect(new Set(clients).size).toBe(2);
   for (const [way, as] of [
     [begun, alice],

@@ -51,10 +51,10 @@ describe('a provider', () => {
     }
     const { authUrl: auth_url, tokenUrl: token_url } = broker.server;
     expect((await broker.call('PATCH', path, { name: 'Same', auth_url, token_url })).body).toMatchObject({ token_url });
-    const begun = await broker.authenticate('moving', {}, someone());
+    const address = await broker.begin(await broker.authenticate('moving', {}, someone()));
     const moved = await broker.call('PATCH', path, { token_url: 'https://b.example/token', client_secret: 'another' });
     expect(moved).toMatchObject({ status: 200, body: { name: 'Same', token_url: 'https://b.example/token' } });
-    const state = new URL(begun.url!).searchParams.get('state')!;
+    const state = new URL(address).searchParams.get('state')!;
     expect((await broker.callback('moving', { code: 'of-before', state })).status).toBe(400);
     await broker.provider('open', { client_secret: null });
     expect((await broker.call('PATCH', '/providers/open', { token_url: 'https://b.example/token' })).status).toBe(200);
@@ -317,7 +317,7 @@ describe('a stored token', () => {
     try {
       await broker.provider('slack', { provider_type: 'slack', uses_pkce: true });
       const begun = await broker.authenticate('slack', { scopes: ['chat:write', 'users:read'] }, someone());
-      const url = new URL(begun.url!);
+      const url = new URL(await broker.begin(begun));
       expect(url.searchParams.get('scope')).toBe('chat:write,users:read');
       const state = url.searchParams.get('state')!;
       expect((await broker.callback('slack', { code: 'a-code', state })).status).toBe(200);
@@ -345,7 +345,7 @@ describe('a stored token', () => {
     );
     try {
       const begun = await broker.authenticate('foreign', { scopes: ['chat:write'] }, mallory);
-      const state = new URL(begun.url!).searchParams.get('state')!;
+      const state = new URL(await broker.begin(begun)).searchParams.get('state')!;
       expect((await broker.callback('foreign', { code: 'a-code', state })).status).toBe(200);
     } finally {
       broker.server.overrides.clear();

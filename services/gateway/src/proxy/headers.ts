@@ -5,7 +5,7 @@ import { traceContextOf } from '@runyard/service-kit';
 import { readLangsmithTrace } from '@runyard/tracing';
 import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../requests/request-host.ts';
-import { type AnswerSource, mayAnswerWith, withoutPlatformCookies } from './origin-rules.ts';
+import { type AnswerSource, forwardedCookies, mayAnswerWith, type PlatformCookies } from './origin-rules.ts';
 
 /** Headers that only the gateway may set are not accepted from others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
@@ -33,8 +33,8 @@ export interface RequestHeaderOptions {
   requestId: string;
   /** The part taken off the path, for example `/deployments/hello-agent`; empty at a host of the deployment's own. */
   prefix: string;
-  /** True when the cookies of the sign-in pages are for the receiver. */
-  getsPlatformCookies: boolean;
+  /** The cookies of the platform that are for the receiver. */
+  platformCookies: PlatformCookies;
   /** True when the forwarding headers of the caller are believed. */
   trustForwarded: boolean;
   /**
@@ -60,7 +60,7 @@ const NOT_CONTINUED: ReadonlySet<string> = new Set([
 /** Returns the headers for the upstream, as a flat list of names and values, duplicates kept. */
 export function requestHeaders(
   req: IncomingMessage,
-  { caller, requestId, prefix, getsPlatformCookies, trustForwarded, handoff }: RequestHeaderOptions,
+  { caller, requestId, prefix, platformCookies, trustForwarded, handoff }: RequestHeaderOptions,
 ): string[] {
   const named = connectionNames(req.headers.connection);
   const { consumes, principal } = caller;
@@ -73,7 +73,7 @@ export function requestHeaders(
     if (name === 'x-api-key' && (consumes === 'x-api-key' || consumes === 'both')) continue;
     if (name === 'authorization' && (consumes === 'authorization' || consumes === 'both')) continue;
     const sent = req.rawHeaders[index + 1]!;
-    const value = name === 'cookie' && !getsPlatformCookies ? withoutPlatformCookies(sent) : sent;
+    const value = name === 'cookie' ? forwardedCookies(sent, platformCookies) : sent;
     if (value !== undefined) headers.push(name, value);
   }
   headers.push('x-request-id', requestId, ...traceHeaders(req));
@@ -146,8 +146,9 @@ export function responseHeaders(
   }
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
-    if (NOT_RETURNED.has(name) || named?.has(name) || !mayAnswerWith(name, source)) continue;
+    if (NOT_RETURNED.has(name) || named?.has(name)) continue;
     const value = text(raw[index + 1]!);
+    if (!mayAnswerWith(name, value, source)) continue;
     if (name === 'content-length') answer.announcesLength = true;
     answer.list.push(name, value);
   }

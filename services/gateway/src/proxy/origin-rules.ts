@@ -1,4 +1,4 @@
-import { cookiesIn, isPlatformCookie } from '@runyard/contracts';
+import { cookiesIn, isPlatformCookie, OAUTH_COOKIE, PLAIN_OAUTH_COOKIE } from '@runyard/contracts';
 
 /**
  * The sender of an answer. What a deployment answers is written by its project: below the platform's own host it must not
@@ -37,9 +37,11 @@ const NOT_AT_THE_PLATFORM: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ]);
 
-/** Returns whether a header of an answer may reach the client. */
-export function mayAnswerWith(name: string, source: AnswerSource): boolean {
-  return source !== 'deployment at the platform' || !NOT_AT_THE_PLATFORM.has(name);
+/** Returns whether a header of an answer may reach the client. No deployment sets a cookie with a name of the platform's. */
+export function mayAnswerWith(name: string, value: string, source: AnswerSource): boolean {
+  if (source === 'service') return true;
+  if (source === 'deployment at the platform') return !NOT_AT_THE_PLATFORM.has(name);
+  return name !== 'set-cookie' || !setsPlatformCookie(value);
 }
 
 /** Returns headers, names and values, that every answer gets because of its origin. */
@@ -47,9 +49,28 @@ export function originHeaders(source: AnswerSource): readonly string[] {
   return source === 'deployment at the platform' ? APART_FROM_THE_HOST : [];
 }
 
-/** Returns a `Cookie` header without the platform's own; undefined when nothing is left. */
-export function withoutPlatformCookies(header: string): string | undefined {
-  if (!/runyard/i.test(header)) return header;
-  const others = cookiesIn(header).filter(({ name }) => !isPlatformCookie(name));
+/** The cookies of the platform that a destination gets. `oauth`: that of authorizations at OAuth providers alone. */
+export type PlatformCookies = 'all' | 'oauth' | 'none';
+
+const OAUTH_COOKIES: ReadonlySet<string> = new Set([OAUTH_COOKIE, PLAIN_OAUTH_COOKIE]);
+
+/** Returns a `Cookie` header without the platform's own, but for `kept`; undefined when nothing is left. */
+export function forwardedCookies(header: string, kept: PlatformCookies): string | undefined {
+  if (kept === 'all' || !/runyard/i.test(header)) return header;
+  const isKept = (name: string) => kept === 'oauth' && OAUTH_COOKIES.has(name);
+  const others = cookiesIn(header).filter(
+    ({ name, value }) => isKept(name) || (!isPlatformCookie(name) && !isNamedByValue(name, value)),
+  );
   return others.length === 0 ? undefined : others.map(({ text }) => text).join('; ');
+}
+
+function setsPlatformCookie(setCookie: string): boolean {
+  const [pair = ''] = setCookie.split(';', 1);
+  const [{ name, value } = { name: '', value: '' }] = cookiesIn(pair);
+  return isPlatformCookie(name) || isNamedByValue(name, value);
+}
+
+/** Returns whether a cookie has no name, and a value that browsers send where a name and a value would be. */
+function isNamedByValue(name: string, value: string): boolean {
+  return name === '' && isPlatformCookie(value.replace(/^[=\s]+/, ''));
 }

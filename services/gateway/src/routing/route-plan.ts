@@ -17,6 +17,7 @@ import {
 import { limitToNetworks } from '../authentication/allowed-networks.ts';
 import type { GuessGuard } from '../authentication/guess-guard.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
+import type { PlatformCookies } from '../proxy/origin-rules.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { ClientAddresses } from '../requests/client-address.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
@@ -37,8 +38,8 @@ export interface RoutePlan {
   caller: AdmittedCaller;
   /** The owner of the run that the request keeps going; undefined for other requests. */
   runOwner?: { workspaceId: string; organizationId: string };
-  /** True when the destination serves the sign-in pages, and gets their cookies. */
-  getsPlatformCookies: boolean;
+  /** The cookies of the platform that the destination gets. */
+  platformCookies: PlatformCookies;
   /** The name of the destination, for messages. */
   name: string;
 }
@@ -100,7 +101,8 @@ export class RoutePlanner {
       target,
       prefix: stripped,
       caller,
-      getsPlatformCookies: service === 'org-access',
+      // org-access serves the sign-in pages; control-plane knows browsers again that come back from OAuth providers.
+      platformCookies: service === 'org-access' ? 'all' : 'oauth',
       name: service,
     };
   }
@@ -128,7 +130,7 @@ export class RoutePlanner {
       target,
       prefix: by === 'host' ? '' : `${DEPLOYMENTS_PREFIX}/${reference}`,
       caller,
-      getsPlatformCookies: false,
+      platformCookies: 'none',
       ...(isRunRequest(req.method, destination.path, known?.mount_prefix) && {
         runOwner: { workspaceId: route.workspace_id, organizationId: route.organization_id },
       }),

@@ -6,6 +6,11 @@ export const SESSION_COOKIE = '__Host-runyard_session';
 /** Its name on plain HTTP to a loopback address, where browsers refuse the other one. */
 export const LOOPBACK_SESSION_COOKIE = 'runyard_session';
 
+/** The cookie that binds authorizations at OAuth providers to the browser in which they were begun. */
+export const OAUTH_COOKIE = '__Host-runyard_oauth';
+/** Its name where the platform is served over plain HTTP, as browsers refuse the other one there. */
+export const PLAIN_OAUTH_COOKIE = 'runyard_oauth';
+
 const PLATFORM_COOKIE = /^(__(host|secure|http|host-http)-)?runyard[_-]/i;
 
 /** Returns whether a cookie is the platform's own: deployments never see it. */

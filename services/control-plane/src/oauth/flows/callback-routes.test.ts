@@ -1,5 +1,6 @@
 import { type HandlerRequest, type Logger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
+import { BrowserCookie } from './browser-cookie.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import type { FlowService } from './flow-service.ts';
 import { RedirectUris } from './redirect-uris.ts';
@@ -7,9 +8,11 @@ import { RedirectUris } from './redirect-uris.ts';
 const log = { info: () => undefined, error: () => undefined } as unknown as Logger;
 
 async function callback(finish: () => Promise<void>, finishedUrl?: string) {
-  const routes = callbackRoutes({ finish } as unknown as FlowService, { ...(finishedUrl && { finishedUrl }) });
+  const cookie = new BrowserCookie('https://agents.example');
+  const flows = { finishInBrowser: finish } as unknown as FlowService;
+  const routes = callbackRoutes(flows, { cookie, ...(finishedUrl && { finishedUrl }) });
   const { handler } = routes.find(({ operation }) => operation.operationId === 'oauthCallback')!;
-  const request = { params: { provider_id: 'git&hub' }, query: { code: 'c', state: 's' }, log };
+  const request = { params: { provider_id: 'git&hub' }, query: { code: 'c', state: 's' }, headers: {}, log };
   return (await handler(request as unknown as HandlerRequest))!;
 }
 const fails = async () => {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { isUuid, type WaitResponse } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import {
@@ -18,12 +18,16 @@ import type { ClientRenewal } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { GrantedTokens } from '../tokens/granted-tokens.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
+import { isSecretOf, makeState, readState } from './flow-state.ts';
 import type { RedirectUris } from './redirect-uris.ts';
 
 /** Milliseconds for which the result of a flow can be read. */
 const KEPT_MS = 24 * 3_600_000;
 
 type FlowWithProvider = OAuthFlow & { provider: OAuthProvider };
+
+/** A flow that a person can begin. */
+export type StartableFlow = FlowWithProvider;
 
 interface Dependencies {
   database: Database;
@@ -57,8 +61,9 @@ export interface CallbackAnswer {
 }
 
 /**
- * Runs authorization flows, from the redirect to a provider to the callback. Their state is `<auth id>.<secret>`: valid
- * once, for one provider, for a limited time, and with a front end only for the user who began.
+ * Runs authorization flows, from the page where a person begins to the callback. Their state is valid once, for one
+ * provider, for a limited time, and in the browser that began: whoever has the address of a flow could else let others
+ * finish it. With a front end it is valid for the user who requested it.
  */
 export class FlowService {
   readonly #dependencies: Dependencies;
@@ -67,14 +72,16 @@ export class FlowService {
     this.#dependencies = dependencies;
   }
 
-  async begin(caller: Principal, request: FlowRequest): Promise<{ url: string; auth_id: string }> {
+  /** Makes a flow, and returns the address that a person has to visit. */
+  async create(caller: Principal, request: FlowRequest): Promise<{ url: string; auth_id: string }> {
     const { database, cipher, clients, renewal, redirectUris, ttlMs } = this.#dependencies;
     const { subject, scopes, isDefault, renewsTokenId } = request;
     const provider = await renewal.renewIfDue(request.provider);
     const id = randomUUID();
-    const secret = randomBytes(32).toString('base64url');
     const codeVerifier = (await clients.usesPkce(provider)) ? generateRandomCodeVerifier() : null;
     const redirectUri = redirectUris.uriOf(provider.providerId);
+    // Without a front end no browser has this state: beginning replaces it.
+    const { state, digest } = makeState(id, null);
     const { prisma } = database;
     await prisma.oAuthFlow.deleteMany({ where: { expiresAt: { lt: new Date(Date.now() - KEPT_MS) } } });
     await prisma.oAuthFlow.create({
@@ -86,7 +93,8 @@ export class FlowService {
         owner: caller.identity,
         subject,
         provider: { connect: { id: provider.id } },
-        stateDigest: digestOf(secret),
+        personId: subject === '' && redirectUris.isOwn(redirectUri) ? (caller.personId ?? null) : null,
+        stateDigest: digest,
         encryptedCodeVerifier: codeVerifier === null ? null : cipher.encrypt(codeVerifier, place(id)),
         ...(provider.isDynamicClient ? clientOf(provider) : {}),
         redirectUri,
@@ -97,23 +105,72 @@ export class FlowService {
         expiresAt: new Date(Date.now() + ttlMs),
       },
     });
+    if (redirectUris.isOwn(redirectUri)) return { url: redirectUris.startOf(id), auth_id: id };
     const client = await clients.openClient(provider);
-    const url = await client.authorizationUrl({ state: `${id}.${secret}`, redirectUri, scopes, codeVerifier });
-    return { url, auth_id: id };
+    return { url: await client.authorizationUrl({ state, redirectUri, scopes, codeVerifier }), auth_id: id };
+  }
+
+  /** Returns a flow that waits for a person, and that no front end finishes. @throws BadRequestError */
+  async findStartable(authId: string): Promise<StartableFlow> {
+    const { database, redirectUris } = this.#dependencies;
+    const flow = isUuid(authId)
+      ? await database.prisma.oAuthFlow.findFirst({
+          where: { id: authId.toLowerCase(), status: 'pending', expiresAt: { gt: new Date() } },
+          include: { provider: true },
+        })
+      : null;
+    if (!flow || !redirectUris.isOwn(flow.redirectUri)) throw usedError();
+    return flow;
+  }
+
+  /** Binds the flow to the browser, and returns the address at the provider. @throws BadRequestError */
+  async begin(flow: StartableFlow, browser: string): Promise<string> {
+    const { database, cipher, clients } = this.#dependencies;
+    const { id, redirectUri, scopes, encryptedCodeVerifier } = flow;
+    const { state, digest } = makeState(id, browser);
+    const { count } = await database.prisma.oAuthFlow.updateMany({
+      where: { id, status: 'pending' },
+      data: { stateDigest: digest },
+    });
+    if (count === 0) throw usedError();
+    const client = await clients.openClient(providerOf(flow));
+    const codeVerifier = encryptedCodeVerifier === null ? null : cipher.decrypt(encryptedCodeVerifier, place(id));
+    return client.authorizationUrl({ state, redirectUri, scopes, codeVerifier });
   }
 
   /**
-   * @param caller who finishes the flow; undefined for a browser that comes directly from the provider
-   * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderUnavailableError
+   * Finishes a flow in the browser that comes from the provider.
+   *
+   * @param browser the secret of the browser; null when it has none
+   * @throws BadRequestError, ProviderRefusedError, ProviderUnavailableError
    */
-  async finish(providerId: string, answer: CallbackAnswer, caller?: Principal): Promise<void> {
-    const flow = await this.#find(providerId, answer.state);
-    if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
-      throw new ForbiddenError('This authorization was begun by another user.', { code: 'oauth_flow_of_other_user' });
-    }
-    if (!caller && !this.#dependencies.redirectUris.isOwn(flow.redirectUri)) {
+  async finishInBrowser(providerId: string, answer: CallbackAnswer, browser: string | null): Promise<void> {
+    const { flow, secret } = await this.#find(providerId, answer.state);
+    if (!this.#dependencies.redirectUris.isOwn(flow.redirectUri)) {
       throw new BadRequestError('This authorization has to be finished by the page that the provider sends people to.');
     }
+    if (browser === null || !isSecretOf(flow.stateDigest, secret, browser)) {
+      throw new BadRequestError('This authorization is not known in this browser. Begin it again.', {
+        code: 'oauth_flow_invalid',
+      });
+    }
+    await this.#finish(flow, answer);
+  }
+
+  /** @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderUnavailableError */
+  async finishByFrontEnd(providerId: string, answer: CallbackAnswer, caller: Principal): Promise<void> {
+    const { flow, secret } = await this.#find(providerId, answer.state);
+    if (this.#dependencies.redirectUris.isOwn(flow.redirectUri)) {
+      throw new BadRequestError('This authorization is finished by the browser that began it.');
+    }
+    if (!isSecretOf(flow.stateDigest, secret, null)) throw unknownError();
+    if (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId) {
+      throw new ForbiddenError('This authorization was begun by another user.', { code: 'oauth_flow_of_other_user' });
+    }
+    await this.#finish(flow, answer);
+  }
+
+  async #finish(flow: FlowWithProvider, answer: CallbackAnswer): Promise<void> {
     await this.#take(flow);
     try {
       await this.#exchange(flow, answer);
@@ -163,18 +220,17 @@ export class FlowService {
     }
   }
 
-  async #find(providerId: string, state: string | undefined): Promise<FlowWithProvider> {
-    const [id = '', secret = ''] = (state ?? '').split('.');
-    const flow = isUuid(id)
+  /** Returns the flow that a state names, and its secret, which is to be checked. */
+  async #find(providerId: string, state: string | undefined): Promise<{ flow: FlowWithProvider; secret: string }> {
+    const { flowId, secret } = readState(state);
+    const flow = isUuid(flowId)
       ? await this.#dependencies.database.prisma.oAuthFlow.findUnique({
-          where: { id: id.toLowerCase() },
+          where: { id: flowId.toLowerCase() },
           include: { provider: true },
         })
       : null;
-    const isKnown = flow?.provider.providerId === providerId && timingSafeEqual(flow.stateDigest, digestOf(secret));
-    if (!flow || !isKnown)
-      throw new BadRequestError('This authorization is not known. Begin it again.', { code: 'oauth_flow_invalid' });
-    return flow;
+    if (flow?.provider.providerId !== providerId) throw unknownError();
+    return { flow, secret };
   }
 
   /** Claims the flow. Of several requests with the same state, one continues. */
@@ -183,10 +239,7 @@ export class FlowService {
       where: { id, status: 'pending', expiresAt: { gt: new Date() } },
       data: { status: 'exchanging' },
     });
-    if (count === 0)
-      throw new BadRequestError('This authorization was used before, or is too old. Begin it again.', {
-        code: 'oauth_flow_invalid',
-      });
+    if (count === 0) throw usedError();
   }
 
   async #exchange(flow: FlowWithProvider, answer: CallbackAnswer): Promise<void> {
@@ -228,6 +281,12 @@ function clientOf({ clientId, encryptedClientSecret, tokenEndpointAuthMethod }: 
 const place = (id: string) => `oauth-flow/${id}/code-verifier`;
 const signalOf = (id: string) => `flow ${id}`;
 
-function digestOf(secret: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createHash('sha256').update(secret).digest());
+function unknownError(): BadRequestError {
+  return new BadRequestError('This authorization is not known. Begin it again.', { code: 'oauth_flow_invalid' });
+}
+
+function usedError(): BadRequestError {
+  return new BadRequestError('This authorization was used before, or is too old. Begin it again.', {
+    code: 'oauth_flow_invalid',
+  });
 }

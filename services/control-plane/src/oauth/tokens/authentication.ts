@@ -131,7 +131,7 @@ export class Authentication {
     status: 'pending' | 'token_expired',
     renews?: OAuthToken,
   ): Promise<AuthenticateResponse> {
-    const flow = await this.#flows.begin(caller, {
+    const flow = await this.#flows.create(caller, {
       provider,
       subject,
       scopes: [...new Set([...body.scopes, ...(renews?.askedScopes ?? [])])],

@@ -99,7 +99,7 @@ export const authenticate = defineOperation({
       schema: AuthenticateResponse,
       example: {
         status: 'pending',
-        url: 'https://github.com/login/oauth/authorize?client_id=…',
+        url: 'https://agents.example.com/v2/auth/start/3c90c3cc-0d44-4b50-8888-8dd25736052a',
         auth_id: '3c90c3cc-0d44-4b50-8888-8dd25736052a',
         user_id: 'alice',
       },
@@ -127,6 +127,28 @@ export const waitForAuthentication = defineOperation({
   responses: {
     200: { description: 'How it stands.', schema: WaitResponse, example: { status: 'completed', token: 'gho_…' } },
     ...OAUTH_ERROR_RESPONSES,
+  },
+});
+
+export const startAuthentication = defineOperation({
+  operationId: 'startAuthentication',
+  method: 'get',
+  path: '/v2/auth/start/{auth_id}',
+  summary:
+    'Where a person begins an authorization: the page says who asks for what, and its link leads to the provider. The authorization can be finished in the same browser alone.',
+  tags: [AUTH_TAG],
+  access: 'public',
+  params: Type.Object({ auth_id: Type.String() }),
+  query: Type.Object({
+    proof: Type.Optional(Type.String({ maxLength: 100, description: 'From the link of the page, for this browser.' })),
+  }),
+  responses: {
+    200: HtmlPageResponse,
+    303: { description: 'To the provider, or to the sign-in.', headers: { Location: 'The page.' } },
+    403: { ...HtmlPageResponse, description: 'The authorization is for another person than the one who signed in.' },
+    400: { ...HtmlPageResponse, description: 'The authorization is not known, was used, or is too old.' },
+    422: OAUTH_ERROR_RESPONSES[422],
+    502: { ...HtmlPageResponse, description: 'The provider is not available.' },
   },
 });
 

@@ -5,6 +5,7 @@ import {
   finishAuthentication,
   oauthCallback,
   oauthSetup,
+  startAuthentication,
   waitForAuthentication,
 } from './authenticate.ts';
 import {
@@ -37,6 +38,7 @@ export const oauthOperations: readonly Operation[] = [
   deleteOAuthProvider,
   authenticate,
   waitForAuthentication,
+  startAuthentication,
   oauthCallback,
   finishAuthentication,
   oauthSetup,
