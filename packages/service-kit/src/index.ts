@@ -28,6 +28,7 @@ export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';
 export * from './http/request-trace.ts';
 export * from './http/route-table.ts';
+export * from './http/unread-bodies.ts';
 export { asksForOtherProtocol, serveWithoutUpgrade } from './http/unused-upgrade.ts';
 export * from './http/upgrades.ts';
 export type { ValidationErrorStyle } from './http/validate-request.ts';

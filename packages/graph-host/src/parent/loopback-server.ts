@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { discardUnreadBodies } from '@runyard/service-kit/unread-bodies';
 import { LOOPBACK_HEADER, type Loopback } from '../loopback-http.ts';
 import type { SocketFolder } from './socket-folder.ts';
 
@@ -17,6 +18,7 @@ export async function openLoopback(folder: SocketFolder, onRequest: RequestListe
     if (hasLoopbackToken(req, token)) onRequest(req, res);
     else res.writeHead(403, { 'content-type': 'application/json', connection: 'close' }).end('{"detail":"Forbidden"}');
   });
+  discardUnreadBodies(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(socketPath, resolve);

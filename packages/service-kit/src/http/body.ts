@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { PayloadTooLargeError } from '../errors.ts';
-import { type Reply, sendReply } from './reply.ts';
 
 export const BODY_LIMIT_BYTES = 314_572_800;
 
@@ -81,26 +80,4 @@ export class ClientDisconnectedError extends Error {
 
 export function payloadTooLargeError(limitBytes: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`Request body is larger than ${limitBytes} bytes`, { code: 'body_too_large' });
-}
-
-const LINGER_MS = 5_000;
-
-/**
- * Answers a request whose body may not have been read, and never will be. Closing at once would make a client that is
- * still sending see a broken connection instead of the answer, so its data is discarded for a few seconds first.
- */
-export function sendWithoutReading(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
-  if (req.complete || req.destroyed) {
-    sendReply(res, reply);
-    return;
-  }
-  res.setHeader('connection', 'close');
-  sendReply(res, reply, { end: false });
-  const end = () => {
-    clearTimeout(timer);
-    res.end();
-  };
-  const timer = setTimeout(end, LINGER_MS);
-  req.once('end', end).once('close', end).once('error', end);
-  req.resume();
 }

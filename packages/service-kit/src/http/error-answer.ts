@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '@runyard/contracts';
 import { AppError, errorCodeOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { ClientDisconnectedError, sendWithoutReading } from './body.ts';
+import { ClientDisconnectedError } from './body.ts';
 import type { ErrorMetrics } from './error-metrics.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, sendReply } from './reply.ts';
 
 /** Returns an error answer in the form of the request's path; `reply` is the usual one. */
 export type ErrorForm = (req: IncomingMessage, reply: Reply & { body: Record<string, unknown> }) => Reply;
@@ -43,7 +43,7 @@ export function answerError(
           body: { ...error.body, detail: error.body.detail ?? error.message },
         }
       : { status: 500, body: { detail: 'Internal Server Error' } };
-  sendWithoutReading(req, res, form(req, reply));
+  sendReply(res, form(req, reply));
   return code;
 }
 

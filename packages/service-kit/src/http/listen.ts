@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { ServiceContext } from '../service.ts';
 import { Connections } from './connections.ts';
 import { answerStarting } from './starting-response.ts';
+import { discardUnreadBodies } from './unread-bodies.ts';
 
 const KEEP_ALIVE_MS = 75_000;
 const PEER_SILENCE_MS = 15_000;
@@ -66,6 +67,7 @@ export async function openEarlyListener({
     (req, res) => handle(req, res),
   );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
+  discardUnreadBodies(server);
   const connections = new Connections(server);
   server.on('clientError', answerMalformed);
   await new Promise<void>((resolve, reject) => {

@@ -25,25 +25,19 @@ export function redirect(location: string, headers?: Record<string, string | str
   return { status: 303, headers: { 'cache-control': 'no-store', ...headers, location } };
 }
 
-/**
- * Sends a reply; its headers override those that are set already. With `end: false` all of it is sent, and the caller
- * ends the response later.
- */
-export function sendReply(res: ServerResponse, reply: Reply, { end = true }: { end?: boolean } = {}): void {
+/** Sends a reply; its headers override those that are set already. */
+export function sendReply(res: ServerResponse, reply: Reply): void {
   const headers: Record<string, string | string[] | number> = { ...reply.headers };
   if (reply.body === undefined) {
     if (reply.status !== 204 && reply.status !== 304) headers['content-length'] = 0;
-    res.writeHead(reply.status, headers);
-    if (end) res.end();
+    res.writeHead(reply.status, headers).end();
     return;
   }
   const raw = headers['content-type'] !== undefined && isText(reply.body);
   const payload = raw ? (reply.body as string | Uint8Array) : JSON.stringify(reply.body);
   headers['content-type'] ??= 'application/json';
   headers['content-length'] = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
-  res.writeHead(reply.status, headers);
-  if (end) res.end(payload);
-  else res.write(payload);
+  res.writeHead(reply.status, headers).end(payload);
 }
 
 function isText(body: unknown): boolean {

@@ -264,6 +264,8 @@ function proxyToApp(
       answer.pipe(res);
       res.once('finish', () => {
         res.off('close', leave);
+        // The rest of a body that the app has not waited for goes nowhere, and its connection takes no other request.
+        if (!appRequest.writableFinished) appRequest.destroy();
         resolve();
       });
     });

@@ -1,15 +1,14 @@
-import type { IncomingMessage } from 'node:http';
-import { type Response, sendWithoutReading } from '@runyard/service-kit';
+import { type Response, sendReply } from '@runyard/service-kit';
 import { REGISTRY_SEGMENT, type RegistryAddress, type RegistryResource, repositoryName } from './registry-address.ts';
 import type { RegistryError } from './registry-error.ts';
 
 /** Answers with an error. A 401 contains the challenge, which says where to get a token. */
-export function refuse(req: IncomingMessage, res: Response, error: RegistryError, challenge: string): void {
+export function refuse(res: Response, error: RegistryError, challenge: string): void {
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  sendWithoutReading(req, res, {
+  sendReply(res, {
     status: error.status,
     headers: { ...error.headers, ...(error.status === 401 ? { 'www-authenticate': challenge } : {}) },
     body: error.body,

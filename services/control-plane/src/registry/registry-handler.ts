@@ -29,8 +29,7 @@ export function registryHandler(dependencies: RegistryDependencies): RequestHand
     res.locals.route = `/v2/${REGISTRY_SEGMENT}/…`;
     res.setHeader('docker-distribution-api-version', 'registry/2.0');
     answer({ dependencies, req, res }, resource).catch((error: unknown) => {
-      if (error instanceof RegistryError)
-        refuse(req, res, error, challengeOf(dependencies.address, resource, req.method));
+      if (error instanceof RegistryError) refuse(res, error, challengeOf(dependencies.address, resource, req.method));
       else next(isConnectionBroken(error) ? new ClientDisconnectedError(error) : (toUnavailableError(error) ?? error));
     });
   };

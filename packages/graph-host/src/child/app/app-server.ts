@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { discardUnreadBodies } from '@runyard/service-kit/unread-bodies';
 import { DEPTH_HEADER, EXCHANGE_HEADER, USER_HEADER } from '../../loopback-http.ts';
 import { decodeUser } from '../../user-header.ts';
 import type { LoopbackClient } from './loopback-client.ts';
@@ -19,6 +20,7 @@ export async function serveProjectApp(app: ProjectApp, socketPath: string, loopb
     const depth = Number(takeHeader(req, DEPTH_HEADER) ?? 0);
     void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => app.listener(req, res));
   });
+  discardUnreadBodies(server);
   if (app.attachWebSockets) {
     server.on('upgrade', (req) => {
       takeUser(req);
