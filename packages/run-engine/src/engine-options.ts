@@ -17,6 +17,8 @@ export interface RunEngineOptions {
   releaseDelaysMs?: readonly number[];
   /** Milliseconds for which results stay on their runs. Default one hour. */
   resultTtlMs?: number;
+  /** Number of runs that may wait on one thread. Default 5,000. */
+  waitingRunsMax?: number;
   /** The ttl of threads created without their own, also by runs. Default: they are kept. */
   threadTtl?: ThreadTtl;
   /** Encrypts arguments, results and state in the database. Default: no encryption. */

@@ -9,7 +9,7 @@ import { readQueueStatistics } from './queue-statistics.ts';
 import { RunEvents } from './run-events.ts';
 import { requestCancel } from './runs/cancel-runs.ts';
 import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
-import { encodeRun } from './runs/create-runs.ts';
+import { type CreationRules, encodeRun } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
@@ -76,6 +76,7 @@ export class RunEngine {
   readonly #pool: pg.Pool;
   readonly #options: ReleaseOptions & { resultTtlMs: number };
   readonly #threadTtl: ThreadTtl | undefined;
+  readonly #creationRules: CreationRules;
   readonly #events: RunEvents;
   readonly #cipher: DataCipher;
   readonly #writes: EngineWrites;
@@ -105,7 +106,8 @@ export class RunEngine {
     const lockWaitMs = Math.min(LOCK_WAIT_MS_MAX, leaseMs / 2);
     this.#writes = new EngineWrites({ pool, events, lockWaitMs, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
-    this.crons = new CronFiring({ pool, events, cipher, threadTtl, writes: this.#writes });
+    this.#creationRules = { events, threadTtl, waitingRunsMax: options.waitingRunsMax ?? 5_000 };
+    this.crons = new CronFiring({ pool, cipher, ...this.#creationRules, writes: this.#writes });
     this.histories = new ThreadHistories({ pool, events, threadTtl, write, cipher });
     this.removals = new ThreadRemovals(write);
     const { removals } = this;
@@ -113,13 +115,14 @@ export class RunEngine {
     this.#lapsed = { write, events, onFailure: options.onTakeBackFailure, ...this.#options };
     this.halts = new Halts({ pool, write, events });
     this.rescue = new Rescue({ pool, cipher, ...this.#lapsed });
-    this.#commits = new RunCommits({ write, events, threadTtl, removals, lockWaitMs });
+    this.#commits = new RunCommits({ write, rules: this.#creationRules, removals, lockWaitMs });
   }
 
   /**
    * Accepts a run: once this resolves, it is in Postgres. The caller then wakes workers, and notifies the workers of
    * cancelled runs. Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject`
-   * on a busy one, KeyTakenError, EncryptionUnavailableError, HaltedError.
+   * on a busy one, TooManyRequestsError when too many wait on it, KeyTakenError, EncryptionUnavailableError,
+   * HaltedError.
    */
   async createRun(run: AcceptedRun): Promise<CreatedRun> {
     return this.#commits.create(await encodeRun(run, this.#cipher));
@@ -128,7 +131,7 @@ export class RunEngine {
   /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError, EncryptionUnavailableError, HaltedError. */
   async createRunsTogether(runs: AcceptedRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
     const batch = await Promise.all(runs.map((run) => encodeRun(run, this.#cipher)));
-    return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
+    return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#creationRules));
   }
 
   /** Throws EncryptionError when the run cannot be decrypted. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { headAt, nextReadyAt } from './queue/thread-heads.ts';
 import type { CancelAction } from './types.ts';
 
 /**
@@ -111,7 +112,8 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
 export async function takeFences(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, bigint>> {
   const { rows } = await client.query<{ thread_id: string; epoch: string }>({
     name: 'engine_take_fences',
-    text: `UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL WHERE f.thread_id = ANY($1::uuid[])
+    text: `UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL, head_ready_at = ${headAt(nextReadyAt('f.thread_id'))}
+           WHERE f.thread_id = ANY($1::uuid[])
            RETURNING f.thread_id, f.epoch`,
     values: [threadIds],
   });

@@ -144,6 +144,7 @@ describe('a sweep', () => {
     await fixture.pool.query(
       `UPDATE run SET ready_at = now() - interval '1 minute', updated_at = now() - interval '1 minute'`,
     );
+    await fixture.pool.query('UPDATE deployment SET floors_read_at = NULL');
     expect(await fixture.engine.sweep()).toMatchObject({ hasUnclaimedRuns: true });
   });
 

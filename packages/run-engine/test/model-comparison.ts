@@ -7,6 +7,7 @@ import type { ClaimedRun } from '../src/runs/types.ts';
 import type { CancelAction, MultitaskStrategy } from '../src/types.ts';
 import { aRun, type EngineFixture, success } from './engine-fixture.ts';
 import { ModelThread, type Outcome } from './reference-model.ts';
+import { findWrongHeads } from './thread-heads.ts';
 
 /** The option `maxFailures` with which the compared engine must be opened. */
 export const MAX_FAILURES = 2;
@@ -123,6 +124,7 @@ class Comparison {
       const expected = model.runs.map(({ runId, status }) => ({ runId, status }));
       deepEqual({ runs: seen, thread: thread!.status }, { runs: expected, thread: model.status });
     }
+    deepEqual(await findWrongHeads(this.#fixture), []);
   }
 
   async end(): Promise<void> {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ClaimedRun } from '../src/runs/types.ts';
 import type { MultitaskStrategy } from '../src/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
+import { findWrongHeads } from './thread-heads.ts';
 
 const SEED = Number(process.env.STORM_SEED ?? 20_261_120);
 const OPERATIONS = 400;
@@ -115,6 +116,7 @@ it(`each run ends once and nothing is left behind, whatever happens at once (see
   expect(await fixture.rows(`SELECT run_id FROM run WHERE status IN ('pending', 'running')`)).toEqual([]);
   expect(await fixture.rows('SELECT thread_id FROM thread_fence WHERE run_id IS NOT NULL')).toEqual([]);
   expect(await fixture.rows(`SELECT thread_id FROM thread WHERE status = 'busy'`)).toEqual([]);
+  expect(await findWrongHeads(fixture)).toEqual([]);
   const unkept = `SELECT f.thread_id FROM thread_fence f LEFT JOIN thread t USING (thread_id) WHERE t.thread_id IS NULL`;
   expect(await fixture.rows(unkept)).toEqual([]);
   const notEnded = `SELECT event->'data'->>'run_id' AS run_id FROM outbox GROUP BY 1

@@ -79,6 +79,12 @@ export const configSchema = Type.Object({
     maximum: 3600,
     description: 'At a stop answers under way may be completed within this time, unless they go on elsewhere.',
   }),
+  THREAD_WAITING_RUNS_MAX: Type.Integer({
+    default: 5000,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Runs that may wait on one thread; more are refused with 429, and a cron skips its slot.',
+  }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
 });
 export type Config = Static<typeof configSchema>;

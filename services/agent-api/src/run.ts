@@ -100,6 +100,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onTakeBackFailure: (threadId, error) =>
       logger.warn('ending the cancelled run of a lost worker failed, will retry', { threadId, error }),
     cipher,
+    waitingRunsMax: config.THREAD_WAITING_RUNS_MAX,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });
   lifecycle.onStop('run engine', () => engine.close());

@@ -121,6 +121,11 @@ export const AGENT_SERVER_ERRORS = {
     meaning: 'The run has as much feedback on this key as is stored.',
     remedy: 'Use another key.',
   },
+  too_many_waiting_runs: {
+    status: 429,
+    meaning: '`THREAD_WAITING_RUNS_MAX` runs wait on the thread. The run was not created; a cron skips the slot.',
+    remedy: 'Wait for some to end, or cancel them; `multitask_strategy` says what a new run does with earlier ones.',
+  },
   embedding_failed: {
     status: 502,
     meaning:

@@ -8,10 +8,8 @@ import {
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
-import type { RunEvents } from '../run-events.ts';
-import { createRuns, type EncodedRun, encodeRun } from '../runs/create-runs.ts';
+import { type CreationRules, createRuns, type EncodedRun, encodeRun } from '../runs/create-runs.ts';
 import type { CreatedRun } from '../runs/types.ts';
-import type { ThreadTtl } from '../threads/types.ts';
 import { type CronRow, decodeCronCreator, listedCronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
 import type { DueCron, FireCrons, FiredSlot } from './types.ts';
@@ -24,11 +22,8 @@ const LOCK_WAIT_MS = 5_000;
 const SLOTS_KEPT = '2 days';
 
 /** The parts that creating a cron's runs shares with all other runs. */
-export interface FiringParts {
-  events: RunEvents;
+export interface FiringParts extends CreationRules {
   cipher: DataCipher;
-  /** The ttl of threads that the runs create. */
-  threadTtl: ThreadTtl | undefined;
 }
 
 /**
@@ -169,7 +164,7 @@ async function createEach(
   if (creations.length === 0) return results;
   await client.query('SAVEPOINT creation');
   try {
-    const created = await createRuns(client, creations, parts.events, parts.threadTtl);
+    const created = await createRuns(client, creations, parts);
     creations.forEach((creation, index) => void results.set(creation, created[index]!));
     await client.query('RELEASE SAVEPOINT creation');
   } catch (error) {

@@ -2,6 +2,7 @@ import { containsAny, toSqlJson } from '@runyard/database';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
+import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { Scope } from '../scope.ts';
 import { resetThreadStatus } from '../threads/reset-thread-status.ts';
@@ -244,6 +245,10 @@ async function settleNeverStarted(
 ): Promise<void> {
   const unkept = ended.filter((row) => !row.keeps_thread).map((row) => row.thread_id);
   await dropUnkeptFences(client, unkept);
+  await refreshHeads(
+    client,
+    ended.map((row) => row.thread_id),
+  );
   if (leavesThreadStatus) return;
   await resetThreadStatus(
     client,

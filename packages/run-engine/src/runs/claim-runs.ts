@@ -2,6 +2,8 @@ import { sqlState, withoutBeforeRows } from '@runyard/database';
 import { type DataCipher, EncryptionError, type EncryptionScope } from '@runyard/encryption';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
+import { CLAIM_FLOOR } from '../queue/queue-floors.ts';
+import { nextRunId } from '../queue/thread-heads.ts';
 import type { RunEventTemplate } from '../run-events.ts';
 import type { Fence } from '../types.ts';
 import type { ClaimedRun, DelayedRun } from './types.ts';
@@ -44,7 +46,8 @@ type Claim = { workerId: string; limit: number } & Omit<ClaimOptions, 'onDelayed
  * each thread is claimed. Delayed runs stand in line once they are ready, and behind a run that waits for another
  * attempt.
  *
- * It is one statement, and so one round trip. The fence rows that it locks stand for the threads. While a thread has a
+ * It is one statement, and so one round trip. It looks for threads, by `head_ready_at` of their fences, so that runs
+ * that wait behind others cost nothing. The fence rows that it locks stand for the threads. While a thread has a
  * run its fence names it, so that two claims at once cannot claim two runs of one thread. Locked fences are skipped, so
  * nothing waits. The commit does not wait for the disk: when a crash of the server undoes a claim, the run still waits,
  * and its epoch is never used.
@@ -95,7 +98,7 @@ async function claimOnce(
         text: claimStatement(AMONG),
         values: [...values, among.runIds, among.threadIds],
       }
-    : { name: 'engine_claim_any', text: claimStatement(''), values };
+    : { name: 'engine_claim_any', text: claimStatement(ANY), values };
   const { rows } = await db.query<ClaimedRow>(withoutBeforeRows<pg.QueryConfig>(statement));
   return rows;
 }
@@ -165,37 +168,38 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
   };
 }
 
-const AMONG = 'AND (r.run_id = ANY($8::uuid[]) OR r.thread_id = ANY($9::uuid[]))';
+const ANY = `AND f.head_ready_at <= now() AND f.head_ready_at >= coalesce(${CLAIM_FLOOR}, '-infinity')`;
+const AMONG = `AND f.thread_id = ANY($9::uuid[] || ARRAY(SELECT n.thread_id FROM run n WHERE n.run_id = ANY($8::uuid[])))
+  AND (r.run_id = ANY($8::uuid[]) OR r.thread_id = ANY($9::uuid[]))`;
 
 const claimStatement = (condition: string) => `
   WITH picked AS (
     SELECT r.run_id, r.thread_id, ${NEXT_EPOCH} AS epoch
     -- Read as a table so that it is evaluated before the commit it is about.
     FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax,
-         run r JOIN thread_fence f ON f.thread_id = r.thread_id
-    WHERE r.status = 'pending' AND r.ready_at <= now() AND f.run_id IS NULL
+         thread_fence f JOIN run r ON r.run_id = ${nextRunId('f.thread_id')}
+    WHERE f.run_id IS NULL AND r.ready_at <= now()
       -- Looked up only when one is met.
       AND (NOT r.is_suspect OR r.run_id = ANY (ARRAY(
              SELECT s.run_id FROM run s WHERE s.status = 'pending' AND s.is_suspect AND s.ready_at <= now()
              ORDER BY s.ready_at, s.seq LIMIT $7)))
       ${condition}
-      -- One that has begun goes on from its own checkpoints: no other run comes between its attempts.
-      AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'pending' AND b.attempt > 0
-                      AND (r.attempt = 0 OR b.seq < r.seq))
-      AND NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
-                      AND e.seq < r.seq AND e.ready_at <= now() AND r.attempt = 0)
-      AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')
+      -- One that was started outside the fence. OFFSET keeps it a look per thread, at the index by thread.
+      AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = f.thread_id AND b.status = 'running' OFFSET 0)
       AND EXISTS (SELECT 1 FROM worker w, deployment d
                   WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining AND d.halt_reason IS NULL
                     AND (d.active_revision IS NULL OR d.active_revision = w.revision_id))
-    ORDER BY r.ready_at, r.seq
+    ORDER BY f.head_ready_at
     LIMIT $2
     FOR UPDATE OF f SKIP LOCKED
   ), taken AS (
     UPDATE run r
     SET status = 'running', attempt = r.attempt + 1, epoch = picked.epoch, worker_id = $1,
         started_at = clock_timestamp(), updated_at = clock_timestamp()
-    FROM picked WHERE r.run_id = picked.run_id AND r.status = 'pending'
+    FROM picked
+    -- Written so that only the primary key serves it: statistics of a moment without waiting runs promise that an index
+    -- of all of them has one entry.
+    WHERE r.run_id = picked.run_id AND (r.status = 'pending' AND r.ready_at <= now()) IS TRUE
     RETURNING r.*
   ), fenced AS (
     UPDATE thread_fence f SET epoch = taken.epoch, run_id = taken.run_id FROM taken WHERE f.thread_id = taken.thread_id

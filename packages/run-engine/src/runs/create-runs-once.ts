@@ -1,9 +1,7 @@
 import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/idempotency';
 import type pg from 'pg';
-import type { RunEvents } from '../run-events.ts';
-import type { ThreadTtl } from '../threads/types.ts';
 import type { KeyedCreation } from '../types.ts';
-import { createRuns, type EncodedRun } from './create-runs.ts';
+import { type CreationRules, createRuns, type EncodedRun } from './create-runs.ts';
 import type { CreatedRun, RunRecord } from './types.ts';
 
 type KeyedItem = EncodedRun & { keyed: KeyedCreation<RunRecord> };
@@ -18,18 +16,17 @@ const isKeyed = (item: EncodedRun): item is KeyedItem => item.keyed !== undefine
 export async function createRunsOnce(
   client: pg.ClientBase,
   batch: EncodedRun[],
-  events: RunEvents,
-  threadTtl?: ThreadTtl,
+  rules: CreationRules,
 ): Promise<(CreatedRun | Error)[]> {
   const keyed = batch.filter(isKeyed);
-  if (keyed.length === 0) return createRuns(client, batch, events, threadTtl);
+  if (keyed.length === 0) return createRuns(client, batch, rules);
   const keys = onPg(client);
   const claimed = await claimKeys(
     keys,
     keyed.map((item) => item.keyed.request),
   );
   const own = batch.filter((item) => !isKeyed(item) || claimed.has(item.keyed.request.claim));
-  const results = await createRuns(client, own, events, threadTtl);
+  const results = await createRuns(client, own, rules);
 
   const bound: { request: KeyedItem['keyed']['request']; answer: unknown }[] = [];
   const freed: KeyedItem['keyed']['request'][] = [];
@@ -51,12 +48,11 @@ export async function createRunsTogether(
   client: pg.ClientBase,
   batch: EncodedRun[],
   keyed: KeyedCreation<RunRecord[]> | undefined,
-  events: RunEvents,
-  threadTtl?: ThreadTtl,
+  rules: CreationRules,
 ): Promise<CreatedRun[]> {
   const keys = onPg(client);
   if (keyed) await claimKey(keys, keyed.request);
-  const created = (await createRuns(client, batch, events, threadTtl)).map((result) => {
+  const created = (await createRuns(client, batch, rules)).map((result) => {
     if (result instanceof Error) throw result;
     return result;
   });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { containsAny, toSqlJson, toSqlText } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
-import { ConflictError, NotFoundError } from '@runyard/service-kit';
+import { ConflictError, NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
@@ -11,12 +11,20 @@ import type { RunEvents } from '../run-events.ts';
 import { isInScope } from '../scope.ts';
 import { insertPushConfigs } from '../tasks/store-push-configs.ts';
 import { encodePushConfig, type StoredPushConfig } from '../tasks/stored-push-config.ts';
-import { FENCES_OF_NEW_THREADS, removeLeftovers } from '../threads/leftovers.ts';
+import { fencesOfNewThreads, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
 import type { AcceptedRun, CancelledRun, CreatedRun } from './types.ts';
+
+export interface CreationRules {
+  events: RunEvents;
+  /** The ttl of threads that the runs create. */
+  threadTtl: ThreadTtl | undefined;
+  /** Number of runs that may wait on one thread. */
+  waitingRunsMax: number;
+}
 
 /** A run to be created, with its final thread id. */
 export interface EncodedRun extends AcceptedRun {
@@ -73,6 +81,9 @@ async function encryptMetadata(
 }
 
 const IN_USE = 'The thread id is in use. A stateless run needs one that nothing else has.';
+const FULL = 'Too many runs wait on the thread. Wait for some of them to end, or cancel them.';
+/** One of its runs may have ended by then. */
+const FULL_RETRY_S = 5;
 const BUSY = 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.';
 
 /**
@@ -85,14 +96,14 @@ const BUSY = 'Thread is already running a task. Wait for it to finish or choose 
 export async function createRuns(
   client: pg.ClientBase,
   batch: EncodedRun[],
-  events: RunEvents,
-  threadTtl?: ThreadTtl,
+  { events, threadTtl, waitingRunsMax }: CreationRules,
 ): Promise<(CreatedRun | Error)[]> {
   const threads = await lockOrCreateThreads(client, batch, threadTtl);
   const taken = await takeStatelessThreads(client, batch);
   const busy = await findBusyThreads(client, batch);
   const late = await findLateAnswers(client, batch);
-  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late }, busy));
+  const full = await findFullThreads(client, batch, waitingRunsMax);
+  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late, full }, busy));
   const accepted = batch.filter((_, index) => !refusals[index]);
   if (accepted.length === 0) return refusals as Error[];
 
@@ -109,7 +120,7 @@ export async function createRuns(
 
 function findRefusal(
   item: EncodedRun,
-  { existing, held, taken, late }: NamedThreads & { taken: Set<string>; late: Set<string> },
+  { existing, held, taken, late, full }: NamedThreads & Record<'taken' | 'late' | 'full', Set<string>>,
   busy: Set<string>,
 ): Error | undefined {
   if (item.isStateless && item.statelessThreadId !== undefined && !taken.has(item.threadId)) {
@@ -120,6 +131,13 @@ function findRefusal(
     return new NotFoundError('Thread or assistant not found.', { code: 'thread_or_assistant_not_found' });
   if (late.has(item.runId) || (item.multitaskStrategy === 'reject' && busy.has(item.threadId))) {
     return new ConflictError(BUSY, { code: 'thread_busy', internal: { threadId: item.threadId } });
+  }
+  if (full.has(item.threadId)) {
+    return new TooManyRequestsError(FULL, {
+      code: 'too_many_waiting_runs',
+      retryAfterSeconds: FULL_RETRY_S,
+      internal: { threadId: item.threadId },
+    });
   }
   return undefined;
 }
@@ -136,19 +154,23 @@ async function createThreads(
   if (items.length === 0) return [];
   const { rows } = await client.query<{ thread_id: string; was_used: boolean }>({
     name: 'engine_make_threads',
-    text: `WITH made AS (
+    text: `WITH threads AS (
              INSERT INTO thread (thread_id, status, metadata, ttl_strategy, ttl_minutes, expires_at)
              SELECT i.thread_id, 'busy', i.metadata, i.strategy, i.minutes, ${expiryIn('i.minutes')}
              FROM unnest($1::uuid[], $2::jsonb[], $3::text[], $4::float8[]) AS i (thread_id, metadata, strategy, minutes)
              ORDER BY i.thread_id
              ON CONFLICT DO NOTHING RETURNING thread_id
-           ), ${FENCES_OF_NEW_THREADS}
+           ), made AS (
+             SELECT thread_id, now() + make_interval(secs => i.delay) AS head_ready_at
+             FROM threads JOIN unnest($1::uuid[], $5::float8[]) AS i (thread_id, delay) USING (thread_id)
+           ), ${fencesOfNewThreads('head_ready_at')}
            SELECT thread_id, was_used FROM fences`,
     values: [
       items.map((item) => item.threadId),
       items.map((item) => toSqlJson(item.storedThreadMetadata)),
       items.map((item) => (item.threadTtl ?? threadTtl)?.strategy ?? null),
       items.map((item) => (item.threadTtl ?? threadTtl)?.minutes ?? null),
+      items.map((item) => item.afterSeconds ?? 0),
     ],
   });
   await removeLeftovers(
@@ -259,6 +281,26 @@ async function findBusyThreads(client: pg.ClientBase, batch: EncodedRun[]): Prom
   return new Set(rows.map((row) => row.thread_id));
 }
 
+/**
+ * Returns the threads on which as many runs wait as may. Runs that cancel the waiting ones are not asked about. The look
+ * is at one thread's entries of an index, and ends at the limit.
+ */
+async function findFullThreads(
+  client: pg.ClientBase,
+  batch: EncodedRun[],
+  waitingRunsMax: number,
+): Promise<Set<string>> {
+  const queued = batch.filter((item) => !item.isStateless && item.multitaskStrategy === 'enqueue');
+  if (queued.length === 0) return new Set();
+  const { rows } = await client.query<{ thread_id: string }>({
+    name: 'engine_full_threads',
+    text: `SELECT i.thread_id FROM unnest($1::uuid[]) AS i (thread_id)
+           WHERE EXISTS (SELECT 1 FROM run r WHERE r.thread_id = i.thread_id AND r.status = 'pending' OFFSET $2 - 1)`,
+    values: [queued.map((item) => item.threadId), waitingRunsMax],
+  });
+  return new Set(rows.map((row) => row.thread_id));
+}
+
 /** Cancels the runs in flight on the threads of `interrupt` and `rollback` runs, including waiting ones. */
 async function cancelConflictingRuns(
   client: pg.ClientBase,
@@ -294,7 +336,8 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
                WITH ORDINALITY AS i (run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread, delay,
                                      graph_id, webhooks, position)
            ), fences AS (
-             INSERT INTO thread_fence (thread_id) SELECT thread_id FROM input WHERE NOT keeps_thread
+             INSERT INTO thread_fence (thread_id, head_ready_at)
+             SELECT thread_id, now() + make_interval(secs => delay) FROM input WHERE NOT keeps_thread
              -- Ids that callers chose were taken before.
              ON CONFLICT DO NOTHING
            ), threads AS (

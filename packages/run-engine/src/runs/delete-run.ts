@@ -1,6 +1,7 @@
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { dropUnkeptFences, lockFences, lockThreads, takeFences } from '../locks.ts';
+import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
 import { resetThreadStatus } from '../threads/reset-thread-status.ts';
 import type { DeletedRun } from './types.ts';
@@ -42,6 +43,7 @@ export async function deleteRun(
   const fence = { threadId, epoch: (epochs.get(threadId) ?? 0n) + (isRunning ? 1n : 0n), runId };
   const deleted = wasInFlight ? { runId, attempt: run.attempt, fence } : undefined;
   if (isRunning) await takeFences(client, [threadId]);
+  else if (wasInFlight) await refreshHeads(client, [threadId]);
   if (!run.keeps_thread) await dropUnkeptFences(client, [threadId]);
   else if (wasInFlight) {
     await resetThreadStatus(client, [threadId]);

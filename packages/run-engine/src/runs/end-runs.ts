@@ -1,6 +1,7 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
+import { headAt, nextReadyAt } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
 import { NEEDS_AUTH } from '../tasks/needs-auth.ts';
 import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
@@ -33,13 +34,12 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
     name: 'engine_end_runs',
     text: `WITH e AS (
              -- The id of a thread that is not kept may have been given to one that is, while the run was under way.
-             SELECT e.*, p.is_ready, e.keeps_thread OR EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = e.thread_id) AS keeps_fence
+             SELECT e.*, n.ready_at AS next_ready_at, e.keeps_thread OR EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = e.thread_id) AS keeps_fence
              FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[],
                          $8::jsonb[], $9::jsonb[], $10::boolean[], $11::text[], $12::boolean[])
                AS e (run_id, thread_id, status, thread_status, result, interrupts, checkpoint_id, error, thread_error,
                      keeps_thread, first_event_id, needs_auth)
-             LEFT JOIN LATERAL (SELECT bool_or(p.ready_at <= now()) AS is_ready FROM run p
-                                WHERE p.thread_id = e.thread_id AND p.status = 'pending' AND p.run_id <> e.run_id) p ON true
+             CROSS JOIN LATERAL (SELECT ${nextReadyAt('e.thread_id', 'e.run_id')} AS ready_at) n
            ), ended AS (
              UPDATE run r
              SET status = e.status, result = e.result, error = e.error, worker_id = NULL, updated_at = now(),
@@ -56,12 +56,12 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
                  checkpoint_id = coalesce(excluded.checkpoint_id, s.checkpoint_id)
            ), threads AS (
              UPDATE thread t
-             SET status = CASE WHEN e.is_ready IS NULL THEN e.thread_status ELSE 'busy' END,
+             SET status = CASE WHEN e.next_ready_at IS NULL THEN e.thread_status ELSE 'busy' END,
                  error = e.thread_error, updated_at = now(), expires_at = ${EXPIRY_AFTER_CHANGE},
                  state_updated_at = CASE WHEN e.checkpoint_id IS NULL THEN t.state_updated_at ELSE now() END
              FROM e WHERE t.thread_id = e.thread_id AND e.keeps_thread
            ), fences AS (
-             UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
+             UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL, head_ready_at = ${headAt('e.next_ready_at')}
              FROM e WHERE f.thread_id = e.thread_id AND e.keeps_fence AND (f.run_id IS NULL OR f.run_id = e.run_id)
            ), behind AS (
              -- It wrote checkpoints, and nobody can say what state they are.
@@ -76,7 +76,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
            ), unkept AS (
              DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_fence
            )
-           SELECT thread_id, coalesce(is_ready, false) AS has_next FROM e`,
+           SELECT thread_id, coalesce(next_ready_at <= now(), false) AS has_next FROM e`,
     values: [
       endings.map((ending) => ending.run.runId),
       endings.map((ending) => ending.run.threadId),

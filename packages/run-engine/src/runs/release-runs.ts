@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockOwnedRuns, lockThreads, NEXT_EPOCH, type OwnedRun } from '../locks.ts';
+import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RetryReason, RunEvents } from '../run-events.ts';
 import type { ErrorInfo, Fence } from '../types.ts';
 import { endRuns, interruptedEnding } from './end-runs.ts';
@@ -184,4 +185,8 @@ async function requeueRuns(
       releases.map(({ delayMs }) => delayMs ?? 0),
     ],
   });
+  await refreshHeads(
+    client,
+    releases.map(({ run }) => run.threadId),
+  );
 }

@@ -2,10 +2,8 @@ import { GroupCommitter, isLockTimeout } from '@runyard/database';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockThreads } from '../locks.ts';
-import type { RunEvents } from '../run-events.ts';
 import type { ThreadRemovals } from '../threads/thread-removals.ts';
-import type { ThreadTtl } from '../threads/types.ts';
-import type { EncodedRun } from './create-runs.ts';
+import type { CreationRules, EncodedRun } from './create-runs.ts';
 import { createRunsOnce } from './create-runs-once.ts';
 import { finishRuns } from './finish-runs.ts';
 import type { CreatedRun, EncodedFinish, FinishedRun } from './types.ts';
@@ -16,8 +14,7 @@ const LOCK_WAIT_MS = 100;
 
 export interface RunCommitsOptions {
   write: EngineWrites['write'];
-  events: RunEvents;
-  threadTtl: ThreadTtl | undefined;
+  rules: CreationRules;
   removals: ThreadRemovals;
   /** Milliseconds that an item waits for a thread that another transaction holds. */
   lockWaitMs: number;
@@ -33,11 +30,11 @@ export class RunCommits {
   readonly #finishes: GroupCommitter<EncodedFinish, FinishedRun>;
   readonly #waitingFinishes: WaitingWrites<EncodedFinish, FinishedRun>;
 
-  constructor({ write, events, threadTtl, removals, lockWaitMs: waitMs }: RunCommitsOptions) {
+  constructor({ write, rules, removals, lockWaitMs: waitMs }: RunCommitsOptions) {
+    const { events } = rules;
     this.#creations = new GroupCommitter({
       name: 'create runs',
-      flush: (batch) =>
-        write((client) => createRunsOnce(client, batch, events, threadTtl), { lockTimeoutMs: LOCK_WAIT_MS }),
+      flush: (batch) => write((client) => createRunsOnce(client, batch, rules), { lockTimeoutMs: LOCK_WAIT_MS }),
       keyOf: (item) => item.threadId,
       maxItemsPerKey: 1,
       sizeOf: (item) => item.size,
@@ -49,7 +46,7 @@ export class RunCommits {
       async write(item, lockTimeoutMs) {
         const create = async (client: pg.PoolClient) => {
           await lockThreads(client, [item.threadId]);
-          return createRunsOnce(client, [item], events, threadTtl);
+          return createRunsOnce(client, [item], rules);
         };
         const [created] = await removals.withFreeId(item.threadId, () => write(create, { lockTimeoutMs }));
         return created!;

@@ -1,7 +1,7 @@
 import { containsAny, toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
-import { FENCES_OF_NEW_THREADS, removeLeftovers } from './leftovers.ts';
+import { fencesOfNewThreads, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
 import type { CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
@@ -22,7 +22,7 @@ export async function createThread(
   const { threadId } = thread;
   const { rows } = await client.query<ThreadRow & { was_used: boolean }>({
     name: 'engine_create_thread',
-    text: `WITH ${INSERTED_THREAD}, ${FENCES_OF_NEW_THREADS} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
+    text: `WITH ${INSERTED_THREAD}, ${fencesOfNewThreads()} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
     values: columnsOf({ ...thread, status: 'idle' }, defaultTtl),
   });
   const [made] = rows;

@@ -1,4 +1,7 @@
 import type pg from 'pg';
+import { correctHeads } from '../queue/correct-heads.ts';
+import { CLAIM_FLOOR, moveQueueFloors } from '../queue/queue-floors.ts';
+import { nextRunId } from '../queue/thread-heads.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { readRunningState } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
@@ -23,6 +26,8 @@ const RESULT_BATCHES_MAX = 10;
 /** Repairs everything that no other process will handle. Safe to run in several processes at once. */
 export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepResult> {
   const taken = await takeBackLostRuns(db, options);
+  await moveQueueFloors(db);
+  await correctHeads(db, options.write);
   await deleteExpiredWorkers(db);
   await refreshTableStatistics(db);
   const removed = await removeExpiredResults(db, options.resultTtlMs);
@@ -85,8 +90,9 @@ async function hasUnclaimedRuns(db: pg.Pool, unclaimedAfterMs: number): Promise<
   const { rows } = await db.query<{ found: boolean }>({
     name: 'engine_has_unclaimed_runs',
     text: `SELECT EXISTS (
-             SELECT 1 FROM run r JOIN thread_fence f ON f.thread_id = r.thread_id
-             WHERE r.status = 'pending' AND f.run_id IS NULL
+             SELECT 1 FROM thread_fence f JOIN run r ON r.run_id = ${nextRunId('f.thread_id')}
+             WHERE f.run_id IS NULL AND f.head_ready_at <= now() - make_interval(secs => $1::float8 / 1000)
+               AND f.head_ready_at >= coalesce(${CLAIM_FLOOR}, '-infinity')
                AND r.ready_at <= now() - make_interval(secs => $1::float8 / 1000)
                AND r.updated_at <= now() - make_interval(secs => $1::float8 / 1000)
            ) AS found`,

@@ -35,6 +35,7 @@ export const threadRunErrorResponses: Record<number, OperationResponse> = {
   404: { description: 'No such thread or assistant.', schema: ErrorResponse },
   409: { description: 'The thread is busy and the strategy is `reject`.', schema: ErrorResponse },
   422: invalidRunResponse,
+  429: { description: 'As many runs wait on the thread as may.', schema: ErrorResponse },
 };
 export const runErrorResponses: Record<number, OperationResponse> = {
   400: threadRunErrorResponses[400]!,
