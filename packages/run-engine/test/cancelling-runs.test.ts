@@ -248,3 +248,20 @@ async function write(run: ClaimedRun, checkpointId: string): Promise<void> {
   expect(await writeCheckpointUnderFence(client, run, checkpointId)).toBe('written');
   client.release();
 }
+
+it('a cancel of a status or an assistant reaches every thread once, by indexes, however many there are', async () => {
+  const assistantId = randomUUID();
+  await fixture.rows(
+    `WITH made AS (INSERT INTO thread_fence (thread_id) SELECT gen_random_uuid() FROM generate_series(1, 1100) RETURNING thread_id)
+     INSERT INTO run (run_id, thread_id, assistant_id, kwargs, keeps_thread)
+     SELECT gen_random_uuid(), thread_id, $1, '{}', false FROM made`,
+    [assistantId],
+  );
+  const { run: other } = await fixture.engine.createRun(aRun());
+  const cancelled = await fixture.engine.requestCancel({ assistantId }, 'interrupt', REASON);
+  expect(new Set(cancelled.map(({ runId }) => runId)).size).toBe(1100);
+  expect(cancelled).toHaveLength(1100);
+  expect(await fixture.engine.requestCancel({ status: 'all' }, 'interrupt', REASON)).toMatchObject([
+    { runId: other.runId },
+  ]);
+});

@@ -35,10 +35,18 @@ export interface CancelRequest {
   reason: string;
 }
 
-/** The result of one transaction of a cancel. A selection without a thread may have more runs. */
+/** Number of threads that one transaction locks. */
+const PAGE = 500;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** What one transaction of a cancel looks at. */
+type CancelPage = CancelRequest &
+  Pick<Cancellation, 'upTo'> & { /** Threads up to this one are done. */ after: string };
+
 interface CancelStep {
   cancelled: CancelledRun[];
-  mayHaveMore: boolean;
+  /** The thread to go on after; undefined when the selection has no more. */
+  after: string | undefined;
 }
 
 /** Cancels all selected runs, in as many transactions as needed. Skips runs that are accepted after the call. */
@@ -50,11 +58,13 @@ export async function requestCancel(
 ): Promise<CancelledRun[]> {
   const upTo = await findLastAccepted(db, request.selection);
   const all: CancelledRun[] = [];
-  for (;;) {
-    const { cancelled, mayHaveMore } = await write((client) => cancelRuns(client, { ...request, upTo }, events));
+  for (let next: string | undefined = FIRST_ID; next !== undefined; ) {
+    const page: CancelPage = { ...request, upTo, after: next };
+    const { cancelled, after } = await write((client) => cancelRuns(client, page, events));
     all.push(...cancelled);
-    if (!mayHaveMore) return all;
+    next = after;
   }
+  return all;
 }
 
 /**
@@ -89,43 +99,47 @@ interface CancelRow {
 /** The metadata that decides who may see run `r`: its thread's, or its own when its thread is not kept. */
 const VISIBLE_METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id), r.metadata)';
 
-/** Returns threads with selected runs: an estimate without locks, at most 500. */
+/** Returns threads with selected runs, in order of their ids: an estimate without locks. */
 async function findThreadsInFlight(
   client: pg.ClientBase,
-  { selection, action, upTo }: CancelRequest & Pick<Cancellation, 'upTo'>,
+  { selection, action, upTo, after }: CancelPage,
 ): Promise<string[]> {
   if ('threadId' in selection) return [selection.threadId];
   const isByStatus = 'status' in selection && selection.status !== 'all';
   const statuses = isByStatus ? [selection.status] : ['pending', 'running'];
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_threads_in_flight',
-    text: `SELECT DISTINCT r.thread_id FROM run r
-           WHERE r.status = ANY($1::text[]) AND r.status IN ('pending', 'running')
-             AND (r.status = 'pending' OR r.cancel_action IS NULL OR (r.cancel_action = 'interrupt' AND $3 = 'rollback'))
-             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$4::jsonb')})
-             AND ($5::bigint IS NULL OR r.seq <= $5) LIMIT 500`,
+    // Each status has its own partial index by thread. One query for both would read the whole table.
+    text: `(${selectThreads('pending', 'true')})
+           UNION
+           (${selectThreads('running', "(r.cancel_action IS NULL OR r.cancel_action = 'interrupt' AND $3 = 'rollback')")})
+           ORDER BY thread_id LIMIT ${PAGE}`,
     values: [
       statuses,
       'assistantId' in selection ? selection.assistantId : null,
       action,
       scopeParameter(selection),
       upTo ?? null,
+      after,
     ],
   });
   return rows.map((row) => row.thread_id);
 }
 
+const selectThreads = (status: 'pending' | 'running', condition: string) => `
+  SELECT DISTINCT r.thread_id FROM run r
+  WHERE r.status = '${status}' AND '${status}' = ANY($1::text[]) AND ${condition} AND r.thread_id > $6
+    AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$4::jsonb')})
+    AND ($5::bigint IS NULL OR r.seq <= $5)
+  ORDER BY r.thread_id LIMIT ${PAGE}`;
+
 /**
  * Cancels runs in the caller's transaction, and locks their thread rows. It processes a part of a selection without a
  * thread, or none.
  */
-async function cancelRuns(
-  client: pg.ClientBase,
-  request: CancelRequest & Pick<Cancellation, 'upTo'>,
-  events: RunEvents,
-): Promise<CancelStep> {
+async function cancelRuns(client: pg.ClientBase, request: CancelPage, events: RunEvents): Promise<CancelStep> {
   const threadIds = await findThreadsInFlight(client, request);
-  if (threadIds.length === 0) return { cancelled: [], mayHaveMore: false };
+  if (threadIds.length === 0) return { cancelled: [], after: undefined };
   await lockThreads(client, threadIds);
   const { selection, action, reason, upTo } = request;
   const runIds = 'runIds' in selection ? selection.runIds : undefined;
@@ -133,8 +147,7 @@ async function cancelRuns(
   const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
   const cancellation = { threadIds, runIds, status, assistantId, scope: selection.scope, upTo, action, reason };
   const cancelled = await cancelRunsOfThreads(client, cancellation, events);
-  // Runs that have their order, or have ended, are not selected again.
-  return { cancelled, mayHaveMore: !('threadId' in selection) };
+  return { cancelled, after: threadIds.length < PAGE ? undefined : threadIds.at(-1) };
 }
 
 /**
