@@ -271,8 +271,10 @@ export class Gateway {
     requestId: string,
     further: Pick<RequestHeaderOptions, 'handoff'> = {},
   ): string[] {
-    const trustForwarded = this.#parts.addresses.trustsHeadersOf(req);
-    return requestHeaders(req, { caller, prefix, platformCookies, requestId, trustForwarded, ...further });
+    const { addresses } = this.#parts;
+    const [clientAddress, trustForwarded] = [addresses.clientOf(req), addresses.trustsHeadersOf(req)];
+    const ofPlan = { caller, prefix, platformCookies };
+    return requestHeaders(req, { ...ofPlan, requestId, clientAddress, trustForwarded, ...further });
   }
 
   /** Refuses requests that waited too long, before any work is done for them. @throws UnavailableError */

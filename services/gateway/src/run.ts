@@ -138,7 +138,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
           if (!table.isLoaded) throw new Error('no route snapshot from control-plane yet');
         },
       },
-      metricsGuard: createMetricsGuard(guard, config.INTERNAL_TOKEN),
+      metricsGuard: createMetricsGuard(config.INTERNAL_TOKEN),
     }),
     hosts,
     planner: new RoutePlanner({

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { DeploymentRoute } from '@runyard/contracts';
-import { deploymentRoute, FakeControlPlane, type FakeKey, type FakeServer } from '@runyard/test-kit/fake-platform';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  type FakeKey,
+  type FakeServer,
+  INTERNAL_TOKEN,
+} from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEchoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
@@ -18,7 +24,6 @@ describe('the admission of a request', () => {
   let route: DeploymentRoute;
   let custom: DeploymentRoute;
   let key: FakeKey;
-  let env: Record<string, string> = {};
 
   const at = (deployment: DeploymentRoute, path = '/threads') =>
     `${gateway.url}/deployments/${deployment.deployment_id}${path}`;
@@ -36,12 +41,11 @@ describe('the admission of a request', () => {
     custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true, workspace_id: route.workspace_id });
     const controlPlane = await FakeControlPlane.start();
     controlPlane.routes.push(route, custom);
-    gateway = await startGateway({ controlPlane, env });
+    gateway = await startGateway({ controlPlane });
     key = gateway.orgAccess.issue(route.workspace_id);
     await gateway.untilReady();
   });
   afterEach(async () => {
-    env = {};
     await gateway.close();
     await upstream.close();
   });
@@ -112,6 +116,21 @@ describe('the admission of a request', () => {
         'x-forwarded-proto': 'http',
         'x-forwarded-host': new URL(gateway.url).host,
       });
+    });
+
+    it('reports one address of the client: what it writes in front of the one that its proxy saw is nobody’s word', async () => {
+      const controlPlane = await FakeControlPlane.start();
+      controlPlane.routes.push(route);
+      const proxied = await startGateway({ controlPlane, env: { TRUSTED_PROXIES: '127.0.0.0/8' } });
+      try {
+        await proxied.untilReady();
+        const caller = proxied.orgAccess.issue(route.workspace_id);
+        const forwarded = { 'x-api-key': caller.key, 'x-forwarded-for': '6.6.6.6, 203.0.113.9' };
+        const { headers } = await echo(`${proxied.url}/deployments/hello/threads`, forwarded);
+        expect(headers['x-forwarded-for']).toBe('203.0.113.9');
+      } finally {
+        await proxied.close();
+      }
     });
 
     it('reaches it by its name from its own workspace, also where another deployment has that word as slug', async () => {
@@ -271,10 +290,11 @@ describe('the admission of a request', () => {
     expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('keeps its own metrics for key holders', async () => {
-    expect((await get(`${gateway.url}/metrics`)).status).toBe(401);
+  it('keeps its own metrics for holders of the internal token: they are about all tenants', async () => {
+    const refused: Record<string, string>[] = [{}, { 'x-api-key': key.key }, { authorization: `Bearer ${key.key}` }];
+    for (const headers of refused) expect((await get(`${gateway.url}/metrics`, headers)).status).toBe(401);
     await echo(at(route), { 'x-api-key': key.key });
-    const text = await (await get(`${gateway.url}/metrics`, { 'x-api-key': key.key })).text();
+    const text = await (await get(`${gateway.url}/metrics`, { authorization: `Bearer ${INTERNAL_TOKEN}` })).text();
     expect(text).toContain(
       'runyard_http_requests_total{method="GET",path="/deployments/{deployment}/…",status="200"} 1',
     );

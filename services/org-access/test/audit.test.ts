@@ -50,7 +50,7 @@ describe('a change', () => {
       { display_name: 'Acme' },
       undefined,
       {
-        'x-forwarded-for': '192.0.2.7, 10.0.0.1',
+        'x-forwarded-for': '192.0.2.7',
         'x-request-id': 'request-1',
       },
     );

@@ -35,6 +35,8 @@ export interface RequestHeaderOptions {
   prefix: string;
   /** The cookies of the platform that are for the receiver. */
   platformCookies: PlatformCookies;
+  /** The address of the client. Services take it as it is: the gateway alone decides whose word it is. */
+  clientAddress: string;
   /** True when the forwarding headers of the caller are believed. */
   trustForwarded: boolean;
   /**
@@ -60,7 +62,7 @@ const NOT_CONTINUED: ReadonlySet<string> = new Set([
 /** Returns the headers for the upstream, as a flat list of names and values, duplicates kept. */
 export function requestHeaders(
   req: IncomingMessage,
-  { caller, requestId, prefix, platformCookies, trustForwarded, handoff }: RequestHeaderOptions,
+  { caller, requestId, prefix, platformCookies, clientAddress, trustForwarded, handoff }: RequestHeaderOptions,
 ): string[] {
   const named = connectionNames(req.headers.connection);
   const { consumes, principal } = caller;
@@ -77,7 +79,7 @@ export function requestHeaders(
     if (value !== undefined) headers.push(name, value);
   }
   headers.push('x-request-id', requestId, ...traceHeaders(req));
-  headers.push('x-forwarded-for', clientAddresses(req, trustForwarded));
+  headers.push('x-forwarded-for', clientAddress);
   headers.push('x-forwarded-proto', (trustForwarded && firstValue(req.headers['x-forwarded-proto'])) || 'http');
   const host = requestedHost(req, trustForwarded);
   if (host) headers.push('x-forwarded-host', host);
@@ -170,10 +172,4 @@ function connectionNames(connection: string | undefined): ReadonlySet<string> | 
       .split(',')
       .map((name) => name.trim()),
   );
-}
-
-function clientAddresses(req: IncomingMessage, trustForwarded: boolean): string {
-  const remote = req.socket.remoteAddress ?? 'unknown';
-  const before = trustForwarded ? req.headers['x-forwarded-for'] : undefined;
-  return before === undefined ? remote : `${before}, ${remote}`;
 }

@@ -64,15 +64,14 @@ function originOf({
   headers,
   raw,
 }: HandlerRequest): Omit<ChangeOrigin, 'operation' | 'requestMethod' | 'requestPath'> {
-  const forwarded = headers['x-forwarded-for'];
-  // The gateway puts the client first, and only believes those before it that its operator trusts.
-  const first = (Array.isArray(forwarded) ? forwarded[0] : forwarded)?.split(',')[0]?.trim() ?? '';
+  // The gateway has decided which address is the client's. A list is not its word.
+  const named = String(headers['x-forwarded-for'] ?? '');
   return {
     actorKind: caller.kind,
     actorId: caller.identity === '' ? null : caller.identity,
     personId: caller.personId ?? null,
     credentialId: caller.keyId ?? caller.sessionId ?? null,
-    address: isIP(first) ? first : (raw.socket.remoteAddress ?? null),
+    address: isIP(named) ? named : (raw.socket.remoteAddress ?? null),
     requestId: requestIdOf(raw),
   };
 }
