@@ -19,11 +19,10 @@ afterEach(async () => {
 });
 
 const images = new ImageBuilder(repository);
-/** The stage that they share takes nearly all of the time: it installs the packages of all services and builds them. */
-const STAGE_MS = 180_000;
+// The stage that they share takes nearly all of the time: it installs the packages of all services and builds them.
 beforeAll(async () => {
   await build('gateway');
-}, STAGE_MS);
+});
 afterAll(() => images.close());
 
 const build = (service: string): Promise<BuiltImage> => images.build(`services/${service}/Dockerfile`);

@@ -39,7 +39,7 @@ export interface CancelRequest {
 const PAGE = 500;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** What one transaction of a cancel looks at. */
+/** The part of a selection that one transaction cancels. */
 type CancelPage = CancelRequest &
   Pick<Cancellation, 'upTo'> & { /** Threads up to this one are done. */ after: string };
 
