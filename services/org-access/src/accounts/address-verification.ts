@@ -10,7 +10,7 @@ import type { AttemptLimit } from './attempt-limit.ts';
 import { recordForPerson } from './audit-person.ts';
 import { createToken, findToken, useToken } from './one-time-tokens.ts';
 
-/** What a link that proves an address leads to. */
+/** The account and the address that a link proves. */
 export interface FoundVerification {
   email: string;
   /** True when the account's password ends with the proof, because its maker may be somebody else. */

@@ -36,7 +36,7 @@ export class InviteeService {
     try {
       return await this.#database.transact(
         audited(async (transaction, audit) => {
-          // Who takes the proof of the address back at the same time is seen below, or comes after.
+          // A proof of the address that is taken back at the same time is seen to be gone below, or is taken back afterwards.
           await lockPerson(transaction, caller.personId!);
           const { person, isAccount } = await requireInvite(transaction, caller, organizationId);
           const invite = await findPendingInvite(transaction, organizationId, person.email);

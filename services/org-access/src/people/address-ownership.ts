@@ -5,7 +5,7 @@ import { endSessions } from '../sessions/end-sessions.ts';
 import { lockPerson } from '../sessions/lock-people.ts';
 
 /**
- * Whose an address is.
+ * Tells who owns an address.
  *
  * - `proven`: its person showed that they get its mail, or the default organization's identity provider said so. The account
  *   is theirs alone, in every organization.
