@@ -61,7 +61,7 @@ describe('the metrics of a deployment', () => {
       [id, samples],
     );
     await client.end();
-    const [from, to] = [20, 17].map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
+    const [from, to] = [21, 17].map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
     const { points } = (await read(id, `?start_time=${from}&end_time=${to}`)).body;
     expect(points.length).toBeLessThanOrEqual(501);
     expect(points.reduce((sum, { requests }) => sum + (requests ?? 0), 0)).toBe(samples);

@@ -217,7 +217,8 @@ describe('handlers that give no key', () => {
     await cipher.open();
     isAway = true;
     expect(keyOf(cipher.encrypt(text))).toBe(store.rows[0]!.id);
-    await expect.poll(() => () => cipher.encrypt(text)).toThrow(EncryptionUnavailableError);
+    const failure = async () => cipher.encrypt(text);
+    await expect.poll(() => failure().catch((error: unknown) => error)).toBeInstanceOf(EncryptionUnavailableError);
     expect(failures).toEqual(['the key service is away']);
   });
 
