@@ -138,7 +138,7 @@ export const startAuthentication = defineOperation({
     'Where a person begins an authorization: the page says who asks for what, and its link leads to the provider. The authorization can be finished in the same browser alone.',
   tags: [AUTH_TAG],
   access: 'public',
-  params: Type.Object({ auth_id: Type.String() }),
+  params: Type.Object({ auth_id: Type.String({ maxLength: 100 }) }),
   query: Type.Object({
     proof: Type.Optional(Type.String({ maxLength: 100, description: 'From the link of the page, for this browser.' })),
   }),
