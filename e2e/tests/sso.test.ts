@@ -50,7 +50,7 @@ beforeAll(async () => {
     logout_at_provider: true,
   });
   await oidc.registerCallback(byOidc.callback_url);
-  bySaml = await ask('POST', SETTINGS, { ...defaults, metadata_url: saml.metadataUrl });
+  bySaml = await ask('POST', SETTINGS, { ...defaults, metadata_url: saml.metadataUrl, idp_initiated_enabled: true });
 });
 afterAll(async () => {
   for (const provider of [byOidc, bySaml]) if (provider) await ask('DELETE', `${SETTINGS}/${provider.id}`);

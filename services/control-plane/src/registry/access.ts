@@ -40,9 +40,10 @@ export async function requireGrant(
 /** Issues a bearer token for a password. Image tools then send it with each request. It expires with the password. */
 export function sendToken(exchange: Exchange, grant: HeldGrant): void {
   if (exchange.req.method !== 'GET') throw new RegistryError('UNSUPPORTED', 'Ask for a token with GET.');
-  const lifetimeMs = Math.min(BEARER_LIFETIME_MS, grant.expiresAt - Date.now());
-  const token = exchange.dependencies.tokens.issue(grant, lifetimeMs);
-  const expires_in = Math.floor(lifetimeMs / 1000);
+  const now = Date.now();
+  const expiresAt = Math.min(now + BEARER_LIFETIME_MS, grant.expiresAt);
+  const token = exchange.dependencies.tokens.issueUntil(grant, expiresAt);
+  const expires_in = Math.floor((expiresAt - now) / 1000);
   send(exchange, 200, {
     headers: { 'cache-control': 'no-store' },
     body: { token, access_token: token, expires_in, issued_at: new Date().toISOString() },

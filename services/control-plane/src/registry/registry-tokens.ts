@@ -36,11 +36,16 @@ export class RegistryTokens {
   }
 
   issue(grant: RegistryGrant, lifetimeMs: number): string {
+    return this.issueUntil(grant, Date.now() + lifetimeMs);
+  }
+
+  /** @param expiresAt milliseconds since 1970 */
+  issueUntil(grant: RegistryGrant, expiresAt: number): string {
     const content: Static<typeof Content> = {
       deployment: grant.deploymentId,
       name: grant.name,
       push: grant.mayPush,
-      expires: Date.now() + lifetimeMs,
+      expires: expiresAt,
     };
     return this.#cipher.encrypt(JSON.stringify(content), PLACE);
   }

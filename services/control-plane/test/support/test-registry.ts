@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Cipher } from '@runyard/encryption';
-import { createApp, createContext } from '@runyard/service-kit';
+import { createApp, createContext, listen } from '@runyard/service-kit';
 import { createTestDatabase, ImageClient } from '@runyard/test-kit';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { FolderStorage } from '../../src/object-storage/folder-storage.ts';
@@ -73,12 +72,11 @@ export class TestRegistry {
       revisionsKept: options.revisionsKept ?? 50,
     });
     const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false, ...options.limits });
-    const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const app = createApp({ context, operations: [], before: [registry.handler] });
+    const here = { host: '127.0.0.1', port: 0, isAuxiliary: true, drainMs: 0 };
+    const { url: origin } = await listen(app, { ...here, context });
     return new TestRegistry({ registry, database, storage, folder, origin }, async () => {
-      server.close();
-      server.closeAllConnections();
+      await context.lifecycle.stop('test');
       await database.close();
       await testDatabase.close();
       await rm(folder, { recursive: true, force: true });
