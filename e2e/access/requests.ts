@@ -46,10 +46,9 @@ const ACCOUNTS = [{ email: 'account_address', password: 'nine quiet otters by th
 const BODIES: Record<string, unknown> = {
   addBasicMembers: ACCOUNTS,
   addBasicMembersAlias: ACCOUNTS,
-  // They would stop what other tests run, so that their bodies are refused.
-  haltDeployment: { reason: '' },
-  haltWorkspace: { reason: '' },
-  haltOrganization: { reason: '' },
+  haltDeployment: { reason: 'halt_reason' },
+  haltWorkspace: { reason: 'halt_reason' },
+  haltOrganization: { reason: 'halt_reason' },
   createThread: { thread_id: 'new_thread_id', if_exists: 'do_nothing' },
   // Without ids it would cancel every run.
   cancelRuns: { thread_id: 'thread_id', run_ids: ['run_id'] },
@@ -94,6 +93,9 @@ const BODIES: Record<string, unknown> = {
   updateOrganizationInfoAlias: {},
 };
 
+/** What bodies name and `ids` need not have. Without a reason a halt is refused: it would stop what other tests run. */
+const DEFAULTS: Ids = { halt_reason: '' };
+
 /** Fields of examples whose values refer to something that `Ids` knows by another name. */
 const REFERENCES: Record<string, string> = {
   provider_ids: 'provider_id',
@@ -115,7 +117,10 @@ export function buildRequest(operation: Operation, ids: Ids): OperationRequest {
   const named = QUERIES[operationId];
   const query = named ? valuesOf(named, ids) : fill(examples?.query ?? {}, ids);
   const search = new URLSearchParams(query as Record<string, string>).toString();
-  const body = BODIES[operationId] === undefined ? fill(examples?.body, ids) : valuesOf(BODIES[operationId], ids);
+  const body =
+    BODIES[operationId] === undefined
+      ? fill(examples?.body, ids)
+      : valuesOf(BODIES[operationId], { ...DEFAULTS, ...ids });
   return {
     method: method.toUpperCase(),
     target: search === '' ? path : `${path}?${search}`,

@@ -131,7 +131,7 @@ const CASES: Record<string, () => Promise<Credential>> = {
   async 'its person may reach no workspace any more'() {
     const { identityId, headers } = await signIn();
     const change = { role_id: ORGANIZATION_VIEWER };
-    return { headers, revoke: () => ask('PATCH', `/api/v1/orgs/current/members/${identityId}`, change), refusal: 403 };
+    return { headers, revoke: () => ask('PATCH', `/api/v1/orgs/current/members/${identityId}`, change), refusal: 404 };
   },
   async 'its person signed out everywhere'() {
     const { headers, ofPage } = await signIn();
