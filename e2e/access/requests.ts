@@ -93,7 +93,7 @@ const BODIES: Record<string, unknown> = {
   updateOrganizationInfoAlias: {},
 };
 
-/** What bodies name and `ids` need not have. Without a reason a halt is refused: it would stop what other tests run. */
+/** Names in bodies that `ids` need not have. Without a reason a halt is refused: it would stop what other tests run. */
 const DEFAULTS: Ids = { halt_reason: '' };
 
 /** Fields of examples whose values refer to something that `Ids` knows by another name. */
