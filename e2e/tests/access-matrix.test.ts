@@ -148,7 +148,7 @@ describe('an operation', () => {
         const isRefused = lacksCookie || isRefusedTo(member, row);
         // Policies deny by the tag of what is there; a change that they should refuse is tried on that.
         const isOfTagged = isRefused && isBoundByPolicies(member);
-        const reason = isRefused ? { halt_reason: 'Nobody may.' } : {};
+        const reason: Record<string, string> = isRefused ? { halt_reason: 'Nobody may.' } : {};
         const ids = { ...(isReadOperation(row) || isOfTagged ? real : missing), ...own, ...reason };
         const answer = await asker.request(row, { ids, headers });
         if (isRefused) return answer.status === 403 ? undefined : says(row, name, answer, '403');

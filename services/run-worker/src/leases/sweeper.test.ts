@@ -67,12 +67,19 @@ it('runs of lost workers are taken back by every worker, also while the lease ow
 });
 
 it('a sweep that left out locked threads is repeated before its next turn', async () => {
-  const takeBackLostRuns = vi.fn(async () => NOTHING).mockResolvedValueOnce({ ...NOTHING, hasLockedThreads: true });
+  vi.useFakeTimers();
+  const locked = { ...NOTHING, hasLockedThreads: true, hasRunningRuns: false };
+  const takeBackLostRuns = vi.fn(async () => NOTHING).mockResolvedValueOnce(locked);
   const lease = { name: 'sweep', isMine: async () => false, release: async () => undefined };
-  const sweeper = sweeperOf({ engine: { sweep: async () => NOTHING, takeBackLostRuns }, lease, everyMs: 3_600_000 });
-  sweeper.start();
-  await waitFor(() => takeBackLostRuns.mock.calls.length === 2);
-  await sweeper.stop();
+  const sweeper = sweeperOf({ engine: { sweep: async () => NOTHING, takeBackLostRuns }, lease, everyMs: 3_000 });
+  try {
+    sweeper.start();
+    await vi.advanceTimersByTimeAsync(2_900);
+    expect(takeBackLostRuns).toHaveBeenCalledTimes(2);
+  } finally {
+    await sweeper.stop();
+    vi.useRealTimers();
+  }
 });
 
 it('a worker looks for lost runs each second while any run is running, and every five seconds otherwise', async () => {

@@ -68,7 +68,7 @@ export function createSweeper(options: SweeperOptions): Pick<PeriodicTask, 'star
         ? await engine.sweep()
         : { ...NO_UPKEEP, ...(await engine.takeBackLostRuns()) };
     const { resumedRunIds, ended, hasLockedThreads, hasUnclaimedRuns, removedResults } = swept;
-    isIdle = !swept.hasRunningRuns;
+    isIdle = !swept.hasRunningRuns && !hasLockedThreads;
     if (hasLockedThreads) retry = setTimeout(() => task.wake(), everyMs * LOCKED_SHARE).unref();
     if (resumedRunIds.length > 0) logger.warn('runs of a lost worker resumed', { runIds: resumedRunIds });
     if (resumedRunIds.length > 0 || hasUnclaimedRuns) wakeups.wake('swept');
