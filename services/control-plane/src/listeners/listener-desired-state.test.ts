@@ -16,6 +16,7 @@ it("a project's image has the registry's current host, and a new host changes th
   const queries = {
     deployment: { findMany: async () => [{ id: 'd', activeRevisionId: 'r', latestRevisionId: 'r' }] },
     revision: { findMany: async () => [revision] },
+    halt: { findMany: async () => [] },
   } as unknown as Queries;
   const toldBy = (url: string) => readDesiredState(queries, 'l', { secrets, registry: new RegistryAddress(url) });
   const [before, after] = await Promise.all([toldBy('https://agents.example.com'), toldBy('https://images.test:5000')]);
