@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { type ParityCase, statusCase } from '../../framework/index.ts';
+import { type ParityCase, shownElsewhere, statusCase } from '../../framework/index.ts';
 import { ALL_OPERATIONS, callRunOperation, createPendingRun, ON_THREAD, WITHOUT_THREAD } from './run-fixtures.ts';
 
 const base = { assistant_id: 'mirror', input: { text: 'hi' } };
@@ -42,6 +42,14 @@ export const cases: ParityCase[] = [
         expect(answer.body.detail).toContain('Thread is already running a task');
         return answer;
       },
+    }),
+  ),
+  ...ON_THREAD.map((operation) =>
+    shownElsewhere({
+      operation,
+      status: 429,
+      promise: 'a run on a thread with as many waiting runs as may wait is refused, alone, until one of them begins',
+      test: 'packages/run-engine/test/waiting-runs-limit.test.ts',
     }),
   ),
 ];
