@@ -142,7 +142,10 @@ describe('a refusal', () => {
 
 describe('wrong use', () => {
   it.each([
-    [['deploy', 'lst'], /there is no command 'lst' below deploy: list, logs, delete, revisions/],
+    [
+      ['deploy', 'lst'],
+      /there is no command 'lst' below deploy: list, logs, delete, halt, resume, halt-status, revisions/,
+    ],
     [['deploy', '--deployment-type', 'huge'], /Allowed choices are dev, prod/],
     [['deploy', '--timeout', 'soon'], /It is a whole number from 1 to 86400/],
     [['deploy', 'logs', '--start-time', 'yesterday'], /It is a time such as/],
