@@ -34,9 +34,10 @@ export async function sendCutBody(
   url: string,
   {
     cut,
+    method = 'POST',
     headers = {},
     next = new URL(url).pathname,
-  }: { cut: BodyCut; headers?: Record<string, string>; next?: string },
+  }: { cut: BodyCut; method?: string; headers?: Record<string, string>; next?: string },
 ): Promise<{ first: number | string; next: number | string }> {
   const { hostname, port, pathname, search } = new URL(url);
   const lines = Object.entries({ host: `${hostname}:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
@@ -44,7 +45,7 @@ export async function sendCutBody(
   const body = encodeBody(cut.isChunked);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   const answers = new Answers(socket);
-  socket.write([`POST ${pathname}${search} HTTP/1.1`, ...lines, framing, '', ''].join('\r\n'));
+  socket.write([`${method} ${pathname}${search} HTTP/1.1`, ...lines, framing, '', ''].join('\r\n'));
   socket.write(body.subarray(0, cut.bytesBefore));
   const first = await answers.next();
   if (cut.sendsRest ?? true) {

@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { digestOf, ImageClient, LIST_TYPE, listOf, manifestOf } from '@runyard/test-kit';
+import { BODY_CUTS, sendCutBody } from '@runyard/test-kit/cut-bodies';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, TestRegistry } from './support/test-registry.ts';
 
@@ -176,6 +177,15 @@ describe('an image', () => {
     expect(await errorOf(answer)).toEqual([413, 'SIZE_INVALID']);
     expect(await readdir(join(test.folder, 'temporary'))).toEqual([]);
     expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(0);
+  });
+
+  it.each(BODY_CUTS)('that is refused leaves its connection to the next request: $name', async (cut) => {
+    const { id, repository } = await test.deployment();
+    const password = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
+    const headers = { authorization: `Basic ${Buffer.from(`oauth2accesstoken:${password}`).toString('base64')}` };
+    const elsewhere = `${test.origin}/v2/${repository}/blobs/uploads/${randomUUID()}`;
+    const answers = await sendCutBody(elsewhere, { cut, method: 'PATCH', headers, next: '/v2/' });
+    expect(answers).toEqual({ first: 404, next: 200 });
   });
 
   it('with pieces out of order is refused, and the answer says how many bytes arrived', async () => {

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, UploadUrl } from '@runyard/contracts';
 import { withDatabaseClient } from '@runyard/test-kit';
+import { BODY_CUTS, sendCutBody } from '@runyard/test-kit/cut-bodies';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -106,6 +107,14 @@ describe('an upload URL', () => {
     }
     expect(existsSync(objectAt(object_path))).toBe(false);
     expect(await readdir(join(platform.folder, 'uploads'))).toEqual([]);
+  });
+
+  it.each(BODY_CUTS)('that has refused a body serves the next request on its connection: $name', async (cut) => {
+    const { pathname, search } = new URL((await uploadUrl(platform, deployment.id)).upload_url);
+    const headers = { 'content-type': 'application/gzip', 'x-goog-content-length-range': '0,10' };
+    const next = '/v2/deployments';
+    const answers = await sendCutBody(platform.service.url + pathname + search, { cut, method: 'PUT', headers, next });
+    expect(answers).toEqual({ first: 413, next: 401 });
   });
 });
 
