@@ -3,14 +3,36 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AppError } from '../errors.ts';
 
-/** Answers an upgrade request with an error, as `answerError` does for any other request. */
-export function refuseUpgrade(socket: Duplex, error: AppError): void {
+const LINGER_MS = 5_000;
+
+/**
+ * Answers an upgrade request with an error, as `answerError` does for any other request, and closes the connection.
+ *
+ * @param lingerMs see {@link closeAfterAnswer}
+ */
+export function refuseUpgrade(socket: Duplex, error: AppError, { lingerMs = LINGER_MS } = {}): void {
   if (socket.destroyed || !socket.writable) return;
+  closeAfterAnswer(socket, { lingerMs });
   const body = JSON.stringify({ detail: error.message });
   const headers = Object.entries(error.headers).flat();
   const length = String(Buffer.byteLength(body));
   const own = ['content-type', 'application/json', 'content-length', length, 'connection', 'close'];
   socket.end(headOf(error.status, [...headers, ...own]) + body);
+}
+
+/**
+ * Closes a connection that Node has taken out of HTTP once its answer has been written. Nobody reads there any more: the
+ * end that a client sends would go unseen, and the connection would stay for ever.
+ *
+ * @param lingerMs milliseconds after the answer in which the client may still send and close the connection itself
+ */
+export function closeAfterAnswer(socket: Duplex, { lingerMs = LINGER_MS } = {}): void {
+  socket.on('error', () => socket.destroy());
+  socket.once('finish', () => {
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+    socket.resume();
+  });
 }
 
 /** Returns the status line and headers of a response. @param headers names and values in turn */
