@@ -17,14 +17,13 @@ import {
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
-import { UNAUTHENTICATED } from './authentication/admission.ts';
-import type { GuessGuard } from './authentication/guess-guard.ts';
-import { subjectsOfClaims } from './authentication/key-cache.ts';
+import { type KeyCache, subjectsOfClaims } from './authentication/key-cache.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { ArrivalDelay } from './limits/arrival-delay.ts';
 import type { OpenRuns } from './limits/open-runs.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { openRequestBody, type RequestBody } from './limits/request-body.ts';
+import { RequestLimit } from './limits/request-limit.ts';
 import type { Continuation } from './proxy/answer-relay.ts';
 import { type ContinuationRequest, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
@@ -48,7 +47,7 @@ export interface GatewayParts {
   hosts: DeploymentHosts;
   planner: RoutePlanner;
   resources: ProtectedResources;
-  guard: GuessGuard;
+  keys: KeyCache;
   rateLimits: RateLimits;
   openRuns: OpenRuns;
   arrivalDelay: ArrivalDelay;
@@ -131,13 +130,14 @@ export class Gateway {
       this.#admission.enter(res);
       const address = this.#parts.addresses.publicAddressOf(req);
       const resource = this.#parts.resources.describe(req, destination, address);
+      const limit = this.#limitOf(req);
       if (resource) {
-        ownHeaders.push(...this.#limit(req, destination, { caller: UNAUTHENTICATED }));
+        ownHeaders.push(...limit.take({ isSignIn: false }));
         sendPublicly(res, resource, ownHeaders);
         return;
       }
-      const routePlan = await this.#parts.planner.plan(req, destination);
-      ownHeaders.push(...this.#limit(req, destination, routePlan));
+      const { routePlan, rateHeaders } = await this.#plan(req, destination, limit);
+      ownHeaders.push(...rateHeaders);
       if (res.closed) return;
       const release = this.#track(routePlan, () => res.destroy());
       releases.push(release);
@@ -146,11 +146,13 @@ export class Gateway {
       routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.limitsBodies;
       const body = await openRequestBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
-      await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders }).catch((error: unknown) => {
-        throw error instanceof ClientDisconnectedError || res.destroyed
-          ? new ClientDisconnectedError(error)
-          : upstreamFailure(error, routePlan.name);
-      });
+      await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders, limit }).catch(
+        (error: unknown) => {
+          throw error instanceof ClientDisconnectedError || res.destroyed
+            ? new ClientDisconnectedError(error)
+            : upstreamFailure(error, routePlan.name);
+        },
+      );
     } catch (error) {
       if (!res.headersSent) {
         setHeaders(res, ownHeaders);
@@ -172,9 +174,10 @@ export class Gateway {
       body: RequestBody;
       requestId: string;
       ownHeaders: readonly string[];
+      limit: RequestLimit;
     },
   ): Promise<void> {
-    const { routePlan, destination, body, requestId, ownHeaders } = parts;
+    const { routePlan, destination, body, requestId, ownHeaders, limit } = parts;
     const isToDeployment = destination.kind === 'deployment';
     const continuation = await forward(req, res, {
       ...this.#forwardOptions(req, destination, ownHeaders, routePlan),
@@ -182,11 +185,11 @@ export class Gateway {
       headers: this.#headers(req, routePlan, requestId, isToDeployment ? { handoff: 'accepted' } : {}),
       body,
     });
-    if (!isToDeployment && res.statusCode === 401) this.#parts.guard.countFailure(req);
+    if (!isToDeployment && res.statusCode === 401) limit.countFailure();
     if (!continuation) return;
     if (isToDeployment)
       await continueAnswer(res, continuation, (next) =>
-        this.#planContinuation(req, { destination, requestId, ownHeaders }, next),
+        this.#planContinuation(req, { destination, requestId, ownHeaders, limit }, next),
       );
     else throw new Error('a service of the platform cannot hand off an answer');
   }
@@ -201,10 +204,16 @@ export class Gateway {
       destination,
       requestId,
       ownHeaders,
-    }: { destination: Destination & { kind: 'deployment' }; requestId: string; ownHeaders: readonly string[] },
+      limit: { check },
+    }: {
+      destination: Destination & { kind: 'deployment' };
+      requestId: string;
+      ownHeaders: readonly string[];
+      limit: RequestLimit;
+    },
     { path, afterId }: Continuation,
   ): Promise<ContinuationRequest> {
-    const routePlan = await this.#parts.planner.plan(req, { ...destination, target: path });
+    const routePlan = await this.#parts.planner.plan({ req, check }, { ...destination, target: path });
     const headers = this.#headers(req, routePlan, requestId, { handoff: { afterId } });
     return { ...this.#forwardOptions(req, destination, ownHeaders, routePlan), headers };
   }
@@ -235,7 +244,7 @@ export class Gateway {
   }
 
   async #serveUpgrade(req: IncomingMessage, destination: Destination, socket: Duplex, head: Buffer): Promise<void> {
-    const { context, planner } = this.#parts;
+    const { context } = this.#parts;
     const requestId = requestIdOf(req);
     const record = this.#records.beginUpgrade(req, socket, destination);
     try {
@@ -243,8 +252,8 @@ export class Gateway {
         throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
       this.#refuseDelayed();
       this.#admission.enter(socket);
-      const routePlan = await planner.plan(req, destination);
-      const ownHeaders = [...ownHeadersOf(requestId, destination), ...this.#limit(req, destination, routePlan)];
+      const { routePlan, rateHeaders } = await this.#plan(req, destination, this.#limitOf(req));
+      const ownHeaders = [...ownHeadersOf(requestId, destination), ...rateHeaders];
       if (socket.destroyed) return;
       socket.once(
         'close',
@@ -286,15 +295,25 @@ export class Gateway {
     });
   }
 
-  /**
-   * Counts the request against the rate limits. Returns rate-limit headers for the answer. @throws TooManyRequestsError
-   */
-  #limit(req: IncomingMessage, destination: Destination, { caller }: Pick<RoutePlan, 'caller'>): string[] {
-    const { rateLimits, addresses, guard } = this.#parts;
-    const claims = caller.principal?.claims;
-    // Such a request may be a sign-in: the service judges its credentials, and they are guessed as keys are.
-    if (!claims && destination.kind === 'service') guard.refuseGuesses(req);
-    return rateLimits.take({ claims, address: claims ? '' : addresses.of(req) });
+  #limitOf(req: IncomingMessage): RequestLimit {
+    const { keys, rateLimits: limits, addresses } = this.#parts;
+    return new RequestLimit({ keys, limits, address: addresses.of(req) });
+  }
+
+  /** Plans a request and counts it, also one that is refused. @throws TooManyRequestsError */
+  async #plan(
+    req: IncomingMessage,
+    destination: Destination,
+    limit: RequestLimit,
+  ): Promise<{ routePlan: RoutePlan; rateHeaders: string[] }> {
+    const isSignIn = destination.kind === 'service';
+    const routePlan = await this.#parts.planner
+      .plan({ req, check: limit.check }, destination)
+      .catch((error: unknown) => {
+        limit.take({ isSignIn });
+        throw error;
+      });
+    return { routePlan, rateHeaders: limit.take({ isSignIn }) };
   }
 
   /** Counts the run that a request keeps going. Returns a function to call at its end. @throws TooManyRequestsError */

@@ -63,7 +63,7 @@ export const configSchema = Type.Object({
   RATE_LIMIT_ORGANIZATION_BURST: burst,
   RATE_LIMIT_ADDRESS_RPS: ratePerSecond(2_000, 'Requests of one address that show no key of the platform'),
   RATE_LIMIT_ADDRESS_BURST: burst,
-  RATE_LIMIT_FAILURES_RPS: ratePerSecond(10, 'Failures to authenticate of one address'),
+  RATE_LIMIT_FAILURES_RPS: ratePerSecond(10, 'Failures to authenticate of one address or one key'),
   RATE_LIMIT_FAILURES_BURST: Type.Integer({ default: 500, minimum: 1, description: 'How many at once.' }),
   REDIS_URI: Type.Optional(ConnectionUri('redis', 'Replicas count together over it; without, each by itself.')),
   REDIS_KEY_PREFIX: Type.String({

@@ -4,7 +4,6 @@ import { createEventBus } from '@runyard/event-bus';
 import { createApp, listen, type ServiceContext, toEventBusConfig } from '@runyard/service-kit';
 import { Agent } from 'undici';
 import { Gateway } from './app.ts';
-import { GuessGuard } from './authentication/guess-guard.ts';
 import { KeyCache } from './authentication/key-cache.ts';
 import { checkKey } from './authentication/key-check.ts';
 import { createMetricsGuard } from './authentication/metrics-guard.ts';
@@ -93,7 +92,6 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   });
   const rateLimits = new RateLimits(config, openRateSharing(config, context)?.onTaken);
   const openRuns = new OpenRuns(config);
-  const guard = new GuessGuard({ keys, limits: rateLimits, addresses });
 
   const table = new DeploymentTable();
   const hosts = new DeploymentHosts(table, config.DEPLOYMENTS_DOMAIN);
@@ -144,7 +142,6 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     planner: new RoutePlanner({
       table,
       hosts,
-      guard,
       addresses,
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
@@ -156,7 +153,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     dispatcher,
     unresponsiveUpstreams,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
-    guard,
+    keys,
     rateLimits,
     openRuns,
     arrivalDelay,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import type { DeploymentRoute } from '@runyard/contracts';
 import { FaultLine, type TestRedis, testRedis, waitFor } from '@runyard/test-kit';
 import {
@@ -16,6 +16,15 @@ import { startEchoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const KEY_OF_TWO = { RATE_LIMIT_RPS: '0.1', RATE_LIMIT_BURST: '2' };
+
+/** Asks for an upgrade that is refused. Returns the status of the answer. */
+function upgrade(url: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const req = request(url, { headers });
+    req.on('response', (res) => resolve(res.resume().statusCode!));
+    req.on('error', reject).end();
+  });
+}
 
 describe('the rate limits of callers', () => {
   let upstream: FakeServer;
@@ -145,6 +154,56 @@ describe('the rate limits of callers', () => {
     expect([refused.status, await refused.json()]).toEqual([429, { detail: 'Too many requests from this address' }]);
     expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(429);
     expect((await ask(gateway)).status).toBe(200);
+  });
+
+  it('a request that is refused counts too: at a service, a deployment, or by a websocket', async () => {
+    const gateway = await start({ ...KEY_OF_TWO, RATE_LIMIT_ADDRESS_RPS: '0.1', RATE_LIMIT_ADDRESS_BURST: '3' });
+    const { orgAccess } = gateway;
+    const service = (caller: FakeKey) =>
+      fetch(`${gateway.url}/v2/deployments`, { headers: { 'x-api-key': caller.key, 'x-tenant-id': randomUUID() } });
+    const deployment = (caller: FakeKey, id: string = randomUUID()) =>
+      fetch(`${gateway.url}/deployments/${id}/threads`, { headers: { 'x-api-key': caller.key } });
+    const websocket = (caller: FakeKey) =>
+      upgrade(urlOf(gateway), { 'x-api-key': caller.key, upgrade: 'websocket', connection: 'Upgrade' });
+    const issue = () => orgAccess.issue(randomUUID());
+    const [one, two, three, four] = [issue(), issue(), issue(), issue()];
+    expect(await statuses(3, () => service(one))).toEqual([403, 403, 429]);
+    expect(await statuses(3, () => deployment(two))).toEqual([404, 404, 429]);
+    expect(await statuses(3, () => deployment(three, route.deployment_id))).toEqual([404, 404, 429]);
+    expect([await websocket(four), await websocket(four), await websocket(four)]).toEqual([404, 404, 429]);
+    const without = () => fetch(urlOf(gateway));
+    expect(await statuses(4, without)).toEqual([401, 401, 401, 429]);
+  });
+
+  it('a key for which random workspaces are requested stops to ask org-access, and hinders nobody else', async () => {
+    const gateway = await start({ RATE_LIMIT_FAILURES_RPS: '0.1', RATE_LIMIT_FAILURES_BURST: '2' });
+    const { verifyRequests } = gateway.orgAccess;
+    const inWorkspace = (id: string) => () =>
+      fetch(`${gateway.url}/v2/deployments`, { headers: { 'x-api-key': key.key, 'x-tenant-id': id } });
+    expect(await statuses(1, inWorkspace(route.workspace_id))).toEqual([200]);
+    expect(await statuses(2, () => inWorkspace(randomUUID())())).toEqual([403, 403]);
+    const asked = verifyRequests.length;
+    const refused = await inWorkspace(randomUUID())();
+    const detail = 'Too many requests with this key for what it does not reach';
+    expect([refused.status, await refused.json()]).toEqual([429, { detail }]);
+    expect((await fetch(urlOf(gateway, '/threads', custom), { headers: { 'x-api-key': key.key } })).status).toBe(429);
+    expect(verifyRequests).toHaveLength(asked);
+    expect(await statuses(2, inWorkspace(route.workspace_id.toUpperCase()))).toEqual([200, 200]);
+    const colleague = gateway.orgAccess.issue(route.workspace_id);
+    expect((await ask(gateway, colleague.key)).status).toBe(200);
+  });
+
+  it('an id that none can be is refused without a question to org-access', async () => {
+    const gateway = await start();
+    for (const name of ['x-tenant-id', 'x-organization-id']) {
+      const headers = { 'x-api-key': key.key, [name]: 'one, another' };
+      const refused = await fetch(`${gateway.url}/v2/deployments`, { headers });
+      expect([refused.status, await refused.json()]).toEqual([
+        403,
+        { detail: 'You do not have access to one, another: it is no id' },
+      ]);
+    }
+    expect(gateway.orgAccess.verifyRequests).toEqual([]);
   });
 
   describe('for a caller who guesses credentials', () => {

@@ -59,7 +59,9 @@ export const GATEWAY_ERRORS = {
   },
   too_many_failures_to_authenticate: {
     status: 429,
-    meaning: 'Wrong keys or sign-ins from this address are over `RATE_LIMIT_FAILURES_RPS`.',
+    meaning:
+      'Over `RATE_LIMIT_FAILURES_RPS` are wrong keys or sign-ins from this address, or requests with this key for ' +
+      'workspaces, organizations and deployments that it does not reach.',
     remedy: 'Correct the client; behind a proxy, is `TRUSTED_PROXIES` set?',
     refusal: 'rate_of_authentication_failures',
   },

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
   type DeploymentRoute,
+  isUuid,
   type PrincipalClaims,
   type PublicService,
   SESSION_TOKEN_PREFIX,
@@ -15,8 +16,7 @@ import {
   requireOwnPage,
   sessionTokenIn,
 } from './credentials.ts';
-import type { KeyChecker } from './guess-guard.ts';
-import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
+import type { KeyChecker, KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 
 /** The decision that a request may pass, and as whom. */
 export interface AdmittedCaller {
@@ -42,6 +42,8 @@ export const UNAUTHENTICATED: AdmittedCaller = { consumes: 'none' };
 const UNKNOWN_DEPLOYMENT = 'Deployment not found';
 /** The audience of a token that nobody accepts: it is requested only to check a key. */
 const NO_AUDIENCE = 'gateway';
+/** The id of no workspace. */
+const NO_WORKSPACE = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Decides whether a request may go to a deployment. A deployment that does not exist and one that the caller does not
@@ -77,6 +79,7 @@ export async function findWorkspaceOfCaller({ req, check }: Visit): Promise<stri
   if (key === undefined) return undefined;
   // A person often has several workspaces, and a key mostly one.
   const workspaceId = looksLikeAccessToken(key) ? requestedId(req, 'x-tenant-id') : undefined;
+  if (workspaceId !== undefined && !isUuid(workspaceId)) return undefined;
   const answer = await check({ key, audience: NO_AUDIENCE, ...(workspaceId && { workspaceId }) });
   return answer.kind === 'good' ? answer.claims.workspace_id : undefined;
 }
@@ -158,19 +161,27 @@ async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<
   return reaches(answer, route) ? admit(answer, request, check, 'authorization') : UNAUTHENTICATED;
 }
 
+/** Makes the question about a deployment. One that does not exist is asked about as one that nobody reaches. */
 function keyCheckFor(key: string, route: DeploymentRoute | undefined): KeyCheckRequest {
-  if (!route) return { key, audience: NO_AUDIENCE };
+  if (!route) return { key, audience: NO_AUDIENCE, workspaceId: NO_WORKSPACE };
   return { key, audience: `deployment:${route.deployment_id}`, workspaceId: route.workspace_id };
 }
 
+/** @throws ForbiddenError for an id that no workspace and no organization can have */
 function serviceCheckFor(req: IncomingMessage, key: string, audience: PublicService): KeyCheckRequest {
   const [workspaceId, organizationId] = [requestedId(req, 'x-tenant-id'), requestedId(req, 'x-organization-id')];
+  const malformed = [workspaceId, organizationId].find((id): boolean => id !== undefined && !isUuid(id));
+  if (malformed !== undefined) {
+    throw new ForbiddenError(`You do not have access to ${malformed.slice(0, 64)}: it is no id`, {
+      code: 'workspace_out_of_reach',
+    });
+  }
   return { key, audience, ...(workspaceId && { workspaceId }), ...(organizationId && { organizationId }) };
 }
 
 function requestedId({ headers }: IncomingMessage, name: 'x-tenant-id' | 'x-organization-id'): string | undefined {
   const value = headers[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' ? value.toLowerCase() : undefined;
 }
 
 function reaches(answer: KeyCheckResult, route: DeploymentRoute): answer is KeyCheckResult & { kind: 'good' } {

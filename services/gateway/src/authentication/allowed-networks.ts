@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { matchesNetwork, type Network, parseNetwork } from '../requests/network.ts';
-import type { KeyChecker } from './guess-guard.ts';
+import type { KeyChecker } from './key-check.ts';
 
 /** Parsed networks of an answer, which many requests share. */
 const parsed = new WeakMap<readonly string[], Network[]>();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeyCache } from './key-cache.ts';
+import { credentialIdOf, KeyCache } from './key-cache.ts';
 import type { KeyCheckRequest, KeyCheckResult } from './key-check.ts';
 
 const START = 1_800_000_000_000;
@@ -215,8 +215,30 @@ describe('the cache of keys', () => {
 
   it('holds no key in clear', async () => {
     await cache.check(request);
-    expect([...cache.cachedIds()]).toHaveLength(1);
-    expect([...cache.cachedIds()].join()).not.toContain('secret');
+    expect(cache.cachedIds()).toHaveLength(1);
+    expect(cache.cachedIds().join()).not.toContain('secret');
+  });
+
+  it('keeps good answers, however many places a caller asks for that it does not reach', async () => {
+    const small = new KeyCache({ ask: (each) => answers(each), now: () => now, wallClock: () => now, entriesMax: 10 });
+    await small.check(request);
+    for (const refusal of [{ kind: 'refused' }, { kind: 'out_of_reach', detail: '' }] as const) {
+      answers = async () => refusal;
+      for (let each = 0; each < 50; each += 1)
+        await small.check({ ...request, key: 'another', workspaceId: `made up ${each}` });
+    }
+    expect(small.isKnownGood(request)).toBe(true);
+    expect(small.size).toBe(11);
+  });
+
+  it('knows a credential that was good anywhere, until it is refused', async () => {
+    answers = async () => ({ kind: 'out_of_reach', detail: '' });
+    await cache.check(request);
+    expect(cache.isKnown(credentialIdOf(request.key))).toBe(true);
+    answers = async () => ({ kind: 'refused' });
+    now += 2_000;
+    await cache.check(request);
+    expect(cache.isKnown(credentialIdOf(request.key))).toBe(false);
   });
 
   it('stays within its bounds', async () => {

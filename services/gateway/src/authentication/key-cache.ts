@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PrincipalClaims } from '@runyard/contracts';
 import { UnavailableError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -10,6 +10,7 @@ export interface KeyCacheOptions {
   now?: () => number;
   /** Milliseconds since 1970, for the expiry of principal tokens. */
   wallClock?: () => number;
+  /** How many good answers are held, how many others, and how many credentials are known. */
   entriesMax?: number;
   /** Called when a key id turned out to be revoked: its streams have to be cut. */
   onRevoked?(keyId: string): void;
@@ -40,13 +41,17 @@ interface Entry {
 /**
  * Caches the answers of org-access about keys. An answer is used for at most 4 s; for up to 60 s, and never beyond the
  * life of its principal token, while org-access is unavailable. Concurrent requests with one key ask once. A key itself
- * is not kept, only its SHA-256.
+ * is not kept, only its SHA-256. Good answers and others are held apart: a caller has as many good ones as there are
+ * places it reaches, and can ask for any number that it does not reach.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #now: () => number;
   readonly #wallClock: () => number;
-  readonly #entries: LRUCache<string, Entry>;
+  readonly #good: LRUCache<string, Entry>;
+  readonly #refusals: LRUCache<string, Entry>;
+  /** The ids of credentials that were good at the last answer, also where they did not reach what was requested. */
+  readonly #known: LRUCache<string, true>;
   readonly #asking = new Map<string, Promise<KeyCheckResult>>();
   #invalidations = 0;
   /**
@@ -59,28 +64,36 @@ export class KeyCache {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#wallClock = options.wallClock ?? Date.now;
-    this.#entries = new LRUCache({ max: options.entriesMax ?? 10_000 });
+    const max = options.entriesMax ?? 10_000;
+    this.#good = new LRUCache({ max });
+    this.#refusals = new LRUCache({ max });
+    this.#known = new LRUCache({ max });
     this.#lastInvalidations = new LRUCache({ max: 10_000 });
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#good.size + this.#refusals.size;
   }
 
   /** Returns the ids of entries, for tests. */
-  cachedIds(): IterableIterator<string> {
-    return this.#entries.keys();
+  cachedIds(): string[] {
+    return [...this.#good.keys(), ...this.#refusals.keys()];
   }
 
   /** Returns whether the last answer was that the key is good, however long ago. */
   isKnownGood(request: KeyCheckRequest): boolean {
-    return this.#entries.peek(idOf(request))?.answer.kind === 'good';
+    return this.#good.has(idOf(request));
+  }
+
+  /** Returns whether org-access answered that the credential itself is good, wherever it was used. */
+  isKnown(credentialId: string): boolean {
+    return this.#known.has(credentialId);
   }
 
   /** @throws UnavailableError when there is no usable answer and org-access is unavailable. */
   check(request: KeyCheckRequest): KeyCheckResult | Promise<KeyCheckResult> {
     const id = idOf(request);
-    const entry = this.#entries.get(id);
+    const entry = this.#find(id);
     if (entry) {
       const age = this.#now() - entry.askedAt;
       if (!entry.isInvalidated && age < this.#freshMs(entry)) {
@@ -90,7 +103,7 @@ export class KeyCache {
       if (this.#now() < this.#awayUntil && this.#outlivesOutage(entry)) return entry.answer;
     }
     return this.#askOnce(id, request).catch((error: unknown) => {
-      if (entry && this.#entries.get(id) === entry && this.#outlivesOutage(entry)) return entry.answer;
+      if (entry && this.#find(id) === entry && this.#outlivesOutage(entry)) return entry.answer;
       throw new UnavailableError('Keys cannot be checked at the moment', {
         code: 'key_check_unavailable',
         cause: error,
@@ -106,7 +119,7 @@ export class KeyCache {
   invalidate(ids: ReadonlySet<string>): void {
     this.#invalidations += 1;
     for (const id of ids) this.#lastInvalidations.set(id, this.#invalidations);
-    for (const entry of this.#entries.values()) {
+    for (const entry of this.#good.values()) {
       if (subjectsOf(entry.answer).some((id) => ids.has(id))) entry.isInvalidated = true;
     }
   }
@@ -141,11 +154,22 @@ export class KeyCache {
     let entry = await this.#askForEntry(request);
     if (entry.isInvalidated) entry = await this.#askForEntry(request);
     const { answer } = entry;
-    const before = this.#entries.peek(id)?.answer;
-    this.#entries.set(id, entry);
-    const revokedId = before && answer.kind === 'refused' ? keyIdOf(before) : undefined;
+    const revokedId = answer.kind === 'refused' ? keyIdOf(this.#good.peek(id)?.answer) : undefined;
+    this.#store(id, request, entry);
     if (revokedId !== undefined) this.#drop(revokedId);
     return answer;
+  }
+
+  #find(id: string): Entry | undefined {
+    return this.#good.get(id) ?? this.#refusals.get(id);
+  }
+
+  #store(id: string, { key }: KeyCheckRequest, entry: Entry): void {
+    const isGood = entry.answer.kind === 'good';
+    (isGood ? this.#good : this.#refusals).set(id, entry);
+    (isGood ? this.#refusals : this.#good).delete(id);
+    if (entry.answer.kind === 'refused') this.#known.delete(credentialIdOf(key));
+    else this.#known.set(credentialIdOf(key), true);
   }
 
   async #askForEntry(request: KeyCheckRequest): Promise<Entry> {
@@ -168,15 +192,15 @@ export class KeyCache {
 
   /** Drops all entries of a key that org-access refused, for any audience. */
   #drop(keyId: string): void {
-    for (const [id, { answer }] of this.#entries.entries()) {
-      if (keyIdOf(answer) === keyId) this.#entries.delete(id);
+    for (const [id, { answer }] of this.#good.entries()) {
+      if (keyIdOf(answer) === keyId) this.#good.delete(id);
     }
     this.#options.onRevoked?.(keyId);
   }
 }
 
-function keyIdOf(answer: KeyCheckResult): string | undefined {
-  return answer.kind === 'good' ? answer.claims.key_id : undefined;
+function keyIdOf(answer: KeyCheckResult | undefined): string | undefined {
+  return answer?.kind === 'good' ? answer.claims.key_id : undefined;
 }
 
 function subjectsOf(answer: KeyCheckResult): readonly string[] {
@@ -188,7 +212,12 @@ export function subjectsOfClaims({ key_id, session_id, sub, organization_id }: P
   return [key_id, session_id, sub, organization_id].filter((id) => id !== undefined);
 }
 
+/** Returns the id by which a credential is known here: not the credential itself. */
+export function credentialIdOf(key: string): string {
+  return hash('sha256', key, 'base64url');
+}
+
 function idOf({ key, audience, workspaceId = '', organizationId = '', isInProgress }: KeyCheckRequest): string {
-  const hash = createHash('sha256').update(key).digest('base64url');
-  return `${hash} ${audience} ${workspaceId} ${organizationId}${isInProgress ? ' in progress' : ''}`;
+  const isOf = isInProgress ? ' in progress' : '';
+  return `${credentialIdOf(key)} ${audience} ${workspaceId} ${organizationId}${isOf}`;
 }

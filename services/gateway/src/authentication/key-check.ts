@@ -21,6 +21,9 @@ export type KeyCheckResult =
   /** The organization is not used from the client's address. */
   | { kind: 'address_not_allowed' };
 
+/** Checks the keys of one request. */
+export type KeyChecker = (request: KeyCheckRequest) => KeyCheckResult | Promise<KeyCheckResult>;
+
 const KEY_LENGTH_MAX = 512;
 
 /** Asks org-access about a key. @throws when org-access is unavailable. */

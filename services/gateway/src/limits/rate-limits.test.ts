@@ -41,7 +41,7 @@ it('a rate of 0 is no limit, and adds no headers', () => {
   };
   const limits = new RateLimits(readConfig(configSchema, { environment: { ...REQUIRED, ...off } }));
   for (let count = 0; count < 10_000; count += 1) expect(limits.take({ claims, address: '' })).toEqual([]);
-  expect(limits.refusalOfGuesses('203.0.113.7')).toBeUndefined();
+  expect(limits.refusalOfGuesses({ address: '203.0.113.7' })).toBeUndefined();
 });
 
 it('a person is limited over all credentials, and an organization over all people', () => {

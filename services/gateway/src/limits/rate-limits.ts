@@ -7,6 +7,8 @@ import { type Bucket, type Rate, RateLimit } from './rate-limit.ts';
 export interface RateLimitedCaller {
   /** Absent for callers the platform does not know. */
   claims?: PrincipalClaims | undefined;
+  /** The id of a good credential, for a request that it does not reach. */
+  credentialId?: string | undefined;
   address: string;
 }
 
@@ -25,7 +27,7 @@ const DIMENSIONS: readonly Dimension[] = [
   {
     name: 'key',
     code: 'rate_of_key_exceeded',
-    subjectOf: ({ claims }) => claims && (claims.key_id ?? claims.sub),
+    subjectOf: ({ claims, credentialId }) => (claims ? (claims.key_id ?? claims.sub) : credentialId),
     detail: 'Too many requests with this key',
     rateOf: (config) => rate(config.RATE_LIMIT_RPS, config.RATE_LIMIT_BURST),
   },
@@ -53,17 +55,19 @@ const DIMENSIONS: readonly Dimension[] = [
   {
     name: 'address',
     code: 'rate_of_address_exceeded',
-    subjectOf: ({ claims, address }) => (claims ? undefined : address),
+    subjectOf: ({ claims, credentialId, address }) => (claims || credentialId !== undefined ? undefined : address),
     detail: 'Too many requests from this address',
     rateOf: (config) => rate(config.RATE_LIMIT_ADDRESS_RPS, config.RATE_LIMIT_ADDRESS_BURST),
   },
 ];
 
+/** The subject of a failure: the id of a good credential that did not reach what was requested, else an address. */
+export type FailureSubject = { credentialId: string } | { address: string };
+
 /** Failures to authenticate are no requests: they are counted when they happen, and checked beforehand. */
-const FAILURES: Omit<Dimension, 'subjectOf'> = {
+const FAILURES: Omit<Dimension, 'subjectOf' | 'detail'> = {
   name: 'authentication_failures',
   code: 'too_many_failures_to_authenticate',
-  detail: 'Too many failures to authenticate from this address',
   rateOf: (config) => rate(config.RATE_LIMIT_FAILURES_RPS, config.RATE_LIMIT_FAILURES_BURST),
 };
 
@@ -115,16 +119,23 @@ export class RateLimits {
   }
 
   /**
-   * Returns the refusal of credentials that may be guesses, before they are checked; undefined where guessing has room.
+   * Returns the refusal of what may be guesses, before they are checked; undefined where guessing has room.
    */
-  refusalOfGuesses(address: string): TooManyRequestsError | undefined {
+  refusalOfGuesses(of: FailureSubject): TooManyRequestsError | undefined {
     const limit = this.#failures;
-    return limit && !limit.hasRoom(address) ? refusal({ ...FAILURES, limit, subject: address }) : undefined;
+    const { subject, detail } = describeFailures(of);
+    return limit && !limit.hasRoom(subject) ? refusal({ ...FAILURES, detail, limit, subject }) : undefined;
   }
 
-  countFailure(address: string): void {
-    this.#failures?.take(address);
+  countFailure(of: FailureSubject): void {
+    this.#failures?.take(describeFailures(of).subject);
   }
+}
+
+function describeFailures(of: FailureSubject): { subject: string; detail: string } {
+  return 'address' in of
+    ? { subject: of.address, detail: 'Too many failures to authenticate from this address' }
+    : { subject: of.credentialId, detail: 'Too many requests with this key for what it does not reach' };
 }
 
 function refusal({

@@ -15,7 +15,7 @@ import {
   type Visit,
 } from '../authentication/admission.ts';
 import { limitToNetworks } from '../authentication/allowed-networks.ts';
-import type { GuessGuard } from '../authentication/guess-guard.ts';
+import type { KeyChecker } from '../authentication/key-check.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
 import type { PlatformCookies } from '../proxy/origin-rules.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
@@ -44,10 +44,16 @@ export interface RoutePlan {
   name: string;
 }
 
+/** A request to plan. */
+interface Arrival {
+  req: IncomingMessage;
+  /** Checks the request's credentials, and limits it. */
+  check: KeyChecker;
+}
+
 export interface RoutePlannerParts {
   table: DeploymentTable;
   hosts: DeploymentHosts;
-  guard: GuessGuard;
   addresses: ClientAddresses;
   /** The load of deployments. */
   load: UpstreamLoad;
@@ -77,11 +83,11 @@ export class RoutePlanner {
     this.#upstreams = new UpstreamChoice(parts.load);
   }
 
-  async plan(req: IncomingMessage, destination: Destination): Promise<RoutePlan> {
+  async plan({ req, check }: Arrival, destination: Destination): Promise<RoutePlan> {
     if (destination.kind === 'none') throw new NotFoundError('Not Found', { code: 'route_not_found' });
     return destination.kind === 'service'
-      ? this.#planService(req, destination)
-      : this.#planDeployment(req, destination);
+      ? this.#planService({ req, check }, destination)
+      : this.#planDeployment({ req, check }, destination);
   }
 
   /** Puts an upstream after the others for a while. */
@@ -90,11 +96,12 @@ export class RoutePlanner {
     this.#parts.onDeadRoute();
   };
 
-  async #planService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
+  async #planService(arrival: Arrival, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
+    const { req } = arrival;
     const { service, target, stripped, isSelfAuthenticating, isSignIn, requiresHttp11 } = destination;
     if (requiresHttp11 && req.httpVersion === '1.0') throw new UpgradeRequiredError('This path needs HTTP/1.1');
     const admitCaller = isSignIn ? admitToSignIn : admitToService;
-    const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitCaller(this.#visit(req), service);
+    const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitCaller(this.#visit(arrival), service);
     return {
       upstreams: [this.#parts.serviceUrls[service]],
       load: UNBOUNDED,
@@ -107,21 +114,22 @@ export class RoutePlanner {
     };
   }
 
-  async #planDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<RoutePlan> {
+  async #planDeployment(arrival: Arrival, destination: Destination & { kind: 'deployment' }): Promise<RoutePlan> {
+    const { req } = arrival;
     const { table, load } = this.#parts;
     const { by, reference, target } = destination;
     const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
     if (!table.isLoaded && !found) {
       throw new UnavailableError('Deployments are not known yet', { code: 'routes_unknown', retryAfterSeconds: 1 });
     }
-    const known = by === 'host' ? found : ((await this.#findNamedByCaller(req, reference)) ?? found);
+    const known = by === 'host' ? found : ((await this.#findNamedByCaller(arrival, reference)) ?? found);
     // The deployment decides which pages may call; browsers ask without a key. A deployment that checks its callers
     // itself gets what is below its prefix unchanged.
     const mountPrefix = known?.has_custom_auth ? null : known?.mount_prefix;
     const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
     // Metrics of a deployment are not for its users.
     const admit = isMetrics(destination.path, known?.mount_prefix) ? admitWithKey : admitToDeployment;
-    const visit = this.#visit(req, isMcp(destination.path, known?.mount_prefix));
+    const visit = this.#visit(arrival, isMcp(destination.path, known?.mount_prefix));
     const caller = open ? admitWithoutKey(req, known) : await admit(visit, known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
@@ -138,10 +146,10 @@ export class RoutePlanner {
     };
   }
 
-  #visit(req: IncomingMessage, isForMcp = false): Visit {
-    const { guard, addresses } = this.#parts;
-    const check = limitToNetworks(guard.checkerFor(req), addresses.clientOf(req));
-    return { req, address: addresses.publicAddressOf(req), check, isForMcp };
+  #visit({ req, check }: Arrival, isForMcp = false): Visit {
+    const { addresses } = this.#parts;
+    const checkFromHere = limitToNetworks(check, addresses.clientOf(req));
+    return { req, address: addresses.publicAddressOf(req), check: checkFromHere, isForMcp };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
@@ -156,9 +164,9 @@ export class RoutePlanner {
    * Finds a deployment by its name, which means that of the caller's own workspace, also where another's slug is the
    * same word.
    */
-  async #findNamedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
+  async #findNamedByCaller(arrival: Arrival, reference: string): Promise<DeploymentRoute | undefined> {
     if (isUuid(reference)) return undefined;
-    const workspaceId = await findWorkspaceOfCaller(this.#visit(req));
+    const workspaceId = await findWorkspaceOfCaller(this.#visit(arrival));
     return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decodeSegment(reference), workspaceId);
   }
 }
