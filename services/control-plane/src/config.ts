@@ -17,8 +17,8 @@ export const configSchema = Type.Object({
   ...eventBusVariables,
   ...statefulServiceVariables,
   ...idempotencyVariables,
-  ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access, whose keys sign callers.' }),
-  PUBLIC_URL: Type.String({ minLength: 1, description: 'Base URL of the gateway as clients know it.' }),
+  ORG_ACCESS_URL: Type.String({ format: 'uri', description: 'Base URL of org-access, whose keys sign callers.' }),
+  PUBLIC_URL: Type.String({ format: 'uri', description: 'Base URL of the gateway as clients know it.' }),
   DEPLOYMENTS_DOMAIN: Type.Optional(
     Type.String({
       pattern: HOST_NAME_PATTERN,
@@ -27,9 +27,9 @@ export const configSchema = Type.Object({
     }),
   ),
   CUSTOM_DOMAINS: Type.Optional(
-    Type.Array(Type.String({ pattern: HOST_NAME_PATTERN }), {
+    Type.Array(Type.String(), {
       description:
-        'Domains whose names deployments may take at the gateway by `custom_url`, as `acme.com`: each and all below it.',
+        'Domains whose names deployments may take at the gateway by `custom_url`, as `acme.com`: each and all below it. `acme.com=<workspace id>`: those of one workspace alone.',
     }),
   ),
 

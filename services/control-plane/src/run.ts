@@ -85,6 +85,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     publicUrl: config.PUBLIC_URL,
     domain: config.DEPLOYMENTS_DOMAIN,
     customDomains: config.CUSTOM_DOMAINS,
+    registryUrl: config.REGISTRY_URL,
+    serviceUrls: [config.ORG_ACCESS_URL],
+    frontEndUrls: [config.OAUTH_CALLBACK_URL, config.OAUTH_FINISHED_URL].filter((url) => url !== undefined),
   });
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);

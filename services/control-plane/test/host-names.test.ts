@@ -1,10 +1,14 @@
 import type { Deployment, DeploymentAtUrl } from '@runyard/contracts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { OTHER_WORKSPACE } from './support/callers.ts';
+import { OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { type Answer, INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
 
 /** The platform has a domain for deployments, and its operator lets deployments claim names in others. */
-const settings = { DEPLOYMENTS_DOMAIN: 'run.example.net', CUSTOM_DOMAINS: 'acme.test,example.com,example.net' };
+const settings = {
+  DEPLOYMENTS_DOMAIN: 'run.example.net',
+  CUSTOM_DOMAINS: `acme.test,example.com,example.net,given.acme.test=${OTHER_WORKSPACE}`,
+  REGISTRY_URL: 'https://registry.example.com',
+};
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await TestPlatform.start(settings);
@@ -24,6 +28,16 @@ const createAt = (custom_url: string | undefined, workspace_id?: string): Promis
   });
 const patchUrl = (id: string, custom_url: string): Promise<Answer<Deployment>> =>
   platform.call('PATCH', `/v2/deployments/${id}`, { body: { source_config: { custom_url } } });
+
+/** Finds a deployment by its URL, as org-access does. */
+const findByUrl = async (url: string) => {
+  const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
+  const answer = await platform.call<DeploymentAtUrl>('POST', '/internal/deployments/find-by-url', {
+    headers,
+    body: { url },
+  });
+  return answer.body.deployment;
+};
 
 it('a deployment is shown at the root of its own host, with a unique slug', async () => {
   const body = {
@@ -96,7 +110,7 @@ it('one of several concurrent deployments gets the host', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
 });
 
-it.each(['https://agents.example.com', 'https://run.example.net', 'https://x.run.example.net'])(
+it.each(['https://agents.example.com', 'https://run.example.net', 'https://registry.example.com'])(
   'no deployment can claim a host of the platform: %s',
   async (url) => {
     const detail = expect.stringContaining("the host of 'source_config.custom_url' is the platform's");
@@ -104,29 +118,36 @@ it.each(['https://agents.example.com', 'https://run.example.net', 'https://x.run
   },
 );
 
+it('a host that the operator gives to a workspace is taken by deployments of that workspace alone', async () => {
+  const detail = expect.stringContaining("is another workspace's: given.acme.test");
+  expect(await createAt('https://given.acme.test')).toMatchObject({ status: 400, body: { detail } });
+  expect((await createAt('https://given.acme.test', OTHER_WORKSPACE)).status).toBe(201);
+});
+
 it('a deployment is found by each of its own addresses, and by no other', async () => {
   const { body: made } = await createAt('https://tools.acme.test');
   const slug = (await platform.routeOf(made.id))!.slug;
-  const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
-  const find = async (url: string) =>
-    (await platform.call<DeploymentAtUrl>('POST', '/internal/deployments/find-by-url', { headers, body: { url } })).body
-      .deployment;
   const found = { deployment_id: made.id, name: made.name, has_custom_auth: false, mount_prefix: null };
-  expect(await find(`https://${slug}.run.example.net/mcp`)).toMatchObject({ ...found, path: '/mcp' });
-  expect(await find('https://tools.acme.test/')).toMatchObject({ ...found, path: '' });
-  expect(await find(`https://agents.example.com/deployments/${made.id.toUpperCase()}/x/y`)).toMatchObject({
+  expect(await findByUrl(`https://${slug}.run.example.net/mcp`)).toMatchObject({ ...found, path: '/mcp' });
+  expect(await findByUrl('https://tools.acme.test/')).toMatchObject({ ...found, path: '' });
+  expect(await findByUrl(`https://agents.example.com/deployments/${made.id.toUpperCase()}/x/y`)).toMatchObject({
     ...found,
     path: '/x/y',
   });
-  expect(await find(`https://agents.example.com/deployments/${crypto.randomUUID()}`)).toBeNull();
-  expect(await find('https://elsewhere.example.org/mcp')).toBeNull();
+  expect(await findByUrl(`https://agents.example.com/deployments/${crypto.randomUUID()}`)).toBeNull();
+  expect(await findByUrl('https://elsewhere.example.org/mcp')).toBeNull();
 });
 
-it('a host is not routed any more when the operator removes its domain', async () => {
-  const { body: made } = await createAt('https://kept.acme.test');
-  expect((await platform.routeOf(made.id))?.custom_host).toBe('kept.acme.test');
-  settings.CUSTOM_DOMAINS = 'other.test';
+it('a host is not routed any more when the operator removes its domain, or gives it to another workspace', async () => {
+  const urls = ['https://kept.acme.test', 'https://moved.acme.test'];
+  const [kept, moved] = await Promise.all(urls.map(async (url) => (await createAt(url)).body.id));
+  expect((await platform.routeOf(kept!))?.custom_host).toBe('kept.acme.test');
+  expect(await findByUrl('https://moved.acme.test')).toMatchObject({ deployment_id: moved });
+  settings.CUSTOM_DOMAINS = `moved.acme.test=${OTHER_WORKSPACE},unmoved.acme.test=${WORKSPACE}`;
   await platform.service.stop();
   await platform.startService();
-  expect((await platform.routeOf(made.id))?.custom_host).toBeNull();
+  for (const [index, id] of [kept, moved].entries()) {
+    expect((await platform.routeOf(id!))?.custom_host).toBeNull();
+    expect(await findByUrl(urls[index]!)).toBeNull();
+  }
 });

@@ -115,7 +115,7 @@ export class DeploymentService {
           id,
           name,
           slug: await chooseSlug(transaction, name, id),
-          customHost: await this.#dependencies.desired.reserveHost(transaction, id, desired.sourceConfig),
+          customHost: await this.#dependencies.desired.reserveHost(transaction, tenant, id, desired.sourceConfig),
           source: body.source,
           agentId: body.agent?.agent_id ?? null,
           agentEnvironment: body.agent?.environment ?? null,

@@ -80,7 +80,7 @@ export class DesiredState {
         const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
         const desired = await planChange(current, latest, transaction);
         await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
-        const customHost = await this.reserveHost(transaction, id, desired.sourceConfig);
+        const customHost = await this.reserveHost(transaction, tenant, id, desired.sourceConfig);
         return answerOf(await write(transaction, current, desired, customHost));
       }),
     );
@@ -93,8 +93,13 @@ export class DesiredState {
    *
    * @throws BadRequestError when another deployment has the host
    */
-  async reserveHost(transaction: Prisma.TransactionClient, id: string, config: SourceConfig): Promise<string | null> {
-    const host = this.#hosts.customHostOf(config);
+  async reserveHost(
+    transaction: Prisma.TransactionClient,
+    { workspaceId }: Tenant,
+    id: string,
+    config: SourceConfig,
+  ): Promise<string | null> {
+    const host = this.#hosts.customHostOf(config, workspaceId);
     if (host === null) return null;
     await takeAdvisoryLock(transaction, 'deployment names');
     if (!(await deploymentStore.isHostTaken(transaction, host, { id }))) return host;

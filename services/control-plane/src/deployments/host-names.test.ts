@@ -24,12 +24,22 @@ describe('the URLs of a deployment', () => {
   it('leave the platform its own host: a domain above it is refused at the start', () => {
     expect(() => new HostNames({ publicUrl, domain: 'example.com' })).toThrow('choose another domain');
     expect(() => new HostNames({ publicUrl, domain: 'platform.example.com' })).not.toThrow();
+    const registryUrl = 'https://registry.agents.example.com';
+    const withRegistry = () => new HostNames({ publicUrl, domain: 'agents.example.com', registryUrl });
+    expect(withRegistry).toThrow('REGISTRY_URL (https://registry.agents.example.com) is below DEPLOYMENTS_DOMAIN');
   });
 });
 
 describe('the host that a custom_url claims', () => {
-  const names = new HostNames({ publicUrl, domain: 'agents.example.com', customDomains: ['acme.test', 'example.com'] });
-  const hostOf = (custom_url: string) => names.customHostOf({ custom_url });
+  const [own, other] = ['0192f7a0-0000-7000-8000-00000000000a', '0192f7a0-0000-7000-8000-00000000000b'];
+  const listed = ['acme.test', 'example.com', `own.acme.test=${own}`, `pages.example.com=${other}`];
+  const urls = {
+    registryUrl: 'https://Registry.example.com:5000',
+    serviceUrls: ['http://org-access.example.com'],
+    frontEndUrls: ['https://app.example.com/oauth', 'https://pages.example.com/done'],
+  };
+  const names = new HostNames({ publicUrl, domain: 'agents.example.com', customDomains: listed, ...urls });
+  const hostOf = (custom_url: string, workspace = own) => names.customHostOf({ custom_url }, workspace);
 
   it('is the host in the URL, where the operator allows names of that domain', () => {
     expect(hostOf('https://Chat.acme.test./')).toBe('chat.acme.test');
@@ -50,15 +60,39 @@ describe('the host that a custom_url claims', () => {
   });
 
   it('is none for a deployment of a listener, to which the gateway does not forward', () => {
-    expect(names.customHostOf({ custom_url: 'https://chat.acme.test', listener_id: row.id })).toBeNull();
+    expect(names.customHostOf({ custom_url: 'https://chat.acme.test', listener_id: row.id }, own)).toBeNull();
   });
 
-  it.each(['https://platform.example.com', 'https://agents.example.com', 'https://other.agents.example.com'])(
-    'is refused where it belongs to the platform: %s',
-    (url) => {
-      expect(() => hostOf(url)).toThrow("the host of 'source_config.custom_url' is the platform's");
-    },
-  );
+  it.each([
+    'https://platform.example.com',
+    'https://agents.example.com',
+    'https://other.agents.example.com',
+    'https://registry.example.com',
+    'https://org-access.example.com',
+    'https://app.example.com',
+  ])('is refused where it belongs to the platform: %s', (url) => {
+    expect(() => hostOf(url)).toThrow("the host of 'source_config.custom_url' is the platform's");
+  });
+
+  it('is one of the workspace that the operator names for it, and of no other', () => {
+    for (const url of ['https://own.acme.test', 'https://a.own.acme.test']) {
+      expect(hostOf(url)).toBe(new URL(url).hostname);
+      expect(() => hostOf(url, other)).toThrow("the host of 'source_config.custom_url' is another workspace's");
+    }
+    expect(hostOf('https://pages.example.com', other)).toBe('pages.example.com');
+    expect(hostOf('https://chat.acme.test', other)).toBe('chat.acme.test');
+  });
+
+  it.each([
+    [['acme.test=workspace'], 'CUSTOM_DOMAINS: "acme.test=workspace" is neither a domain'],
+    [[`acme.test=${own}=${own}`], 'is neither a domain'],
+    [['https://acme.test'], 'is neither a domain'],
+    [['acme.test', `Acme.test=${own}`], 'CUSTOM_DOMAINS names acme.test twice.'],
+    [[`registry.example.com=${own}`], 'CUSTOM_DOMAINS gives registry.example.com to a workspace'],
+    [[`a.agents.example.com=${own}`], 'the platform is reached by that name'],
+  ])('is not decided by entries that say nothing or too much: %s', (customDomains, problem) => {
+    expect(() => new HostNames({ publicUrl, domain: 'agents.example.com', customDomains, ...urls })).toThrow(problem);
+  });
 });
 
 describe('the URL of a deployment', () => {

@@ -1,6 +1,7 @@
 import type { SourceConfig } from '@runyard/contracts';
 import { ConfigError } from '@runyard/service-kit';
 import type { Deployment } from '../generated/client.ts';
+import { CustomDomains, hostOf, isAtOrBelow, isSameHost } from './custom-domains.ts';
 import { invalidSource } from './source-fields.ts';
 
 /** The deployment to which a URL leads, as the URL names it. */
@@ -11,8 +12,14 @@ export interface HostNamesOptions {
   publicUrl: string;
   /** The gateway serves deployments at `<slug>.<domain>`; undefined: only below its own host. */
   domain?: string | undefined;
-  /** Domains whose names deployments may claim by `custom_url`. */
+  /** Domains where deployments may claim names by `custom_url`, as CUSTOM_DOMAINS lists them. */
   customDomains?: readonly string[] | undefined;
+  /** The URL of the registry for image tools, which may have a name of its own. */
+  registryUrl?: string | undefined;
+  /** URLs of other services of the platform. */
+  serviceUrls?: readonly string[] | undefined;
+  /** URLs of pages of the operator to which people are sent. */
+  frontEndUrls?: readonly string[] | undefined;
 }
 
 /**
@@ -23,19 +30,33 @@ export class HostNames {
   readonly #publicUrl: string;
   readonly #publicHost: string;
   readonly #domain: string | undefined;
-  readonly #customDomains: readonly string[];
+  readonly #customDomains: CustomDomains;
 
-  /** @throws ConfigError when the platform's own host lies in the domain of the deployments */
-  constructor({ publicUrl, domain, customDomains = [] }: HostNamesOptions) {
+  /** @throws ConfigError when a host of the platform lies in the domain of the deployments, or a custom domain is wrong */
+  constructor({
+    publicUrl,
+    domain,
+    customDomains = [],
+    registryUrl = publicUrl,
+    serviceUrls = [],
+    frontEndUrls = [],
+  }: HostNamesOptions) {
     this.#publicUrl = publicUrl.replace(/(?<!\/)\/+$/, '');
     this.#publicHost = hostOf(new URL(publicUrl));
     this.#domain = domain?.toLowerCase();
-    this.#customDomains = customDomains.map((each) => each.toLowerCase());
-    if (this.#domain !== undefined && this.#publicHost.endsWith(`.${this.#domain}`)) {
+    const ownNames = Object.entries({ PUBLIC_URL: publicUrl, REGISTRY_URL: registryUrl });
+    const below = ownNames.find(([, url]) => domain !== undefined && hostOf(new URL(url)).endsWith(`.${this.#domain}`));
+    if (below) {
       throw new ConfigError([
-        `PUBLIC_URL (${publicUrl}) is below DEPLOYMENTS_DOMAIN (${domain}), where deployments are: choose another domain.`,
+        `${below[0]} (${below[1]}) is below DEPLOYMENTS_DOMAIN (${domain}), where deployments are: choose another domain.`,
       ]);
     }
+    this.#customDomains = new CustomDomains({
+      entries: customDomains,
+      platformUrls: [publicUrl, registryUrl, ...serviceUrls],
+      slugDomain: this.#domain,
+      frontEndUrls,
+    });
   }
 
   /** Returns the URL below the gateway's own host, which works without any DNS entry for the deployment. */
@@ -65,25 +86,25 @@ export class HostNames {
    * are claimed, since otherwise a deployment could claim any name that leads to the gateway and receive what clients
    * send to others.
    *
-   * @throws BadRequestError when the name belongs to the platform or to the domain of the slugs
+   * @throws BadRequestError when the name belongs to the platform, to the domain of the slugs or to another workspace
    */
-  customHostOf({ custom_url: url, listener_id: listenerId }: SourceConfig): string | null {
+  customHostOf({ custom_url: url, listener_id: listenerId }: SourceConfig, workspaceId: string): string | null {
     if (url == null || listenerId != null || !isRoot(url)) return null;
     const host = hostOf(new URL(url));
-    if (!this.#isCustomDomain(host)) return null;
-    if (!this.isAllowedHost(host)) {
+    const claim = this.#customDomains.claimOf(host, workspaceId);
+    if (claim === 'of_platform')
       throw invalidSource(`the host of 'source_config.custom_url' is the platform's: ${host}`);
-    }
-    return host;
+    if (claim === 'of_other_workspace')
+      throw invalidSource(`the host of 'source_config.custom_url' is another workspace's: ${host}`);
+    return claim === 'allowed' ? host : null;
   }
 
   /**
-   * Returns whether deployments may claim this host under the platform's current settings. Earlier settings may have
-   * allowed it.
+   * Returns whether deployments of the workspace may claim this host under the platform's current settings. Earlier
+   * settings may have allowed it.
    */
-  isAllowedHost(host: string): boolean {
-    const isPlatforms = host === this.#publicHost || (this.#domain !== undefined && isAtOrBelow(host, this.#domain));
-    return this.#isCustomDomain(host) && !isPlatforms;
+  isAllowedHost(host: string, workspaceId: string): boolean {
+    return this.#customDomains.claimOf(host, workspaceId) === 'allowed';
   }
 
   /**
@@ -100,15 +121,11 @@ export class HostNames {
     if (this.#domain !== undefined && host.endsWith(`.${this.#domain}`)) {
       return { reference: host.slice(0, -this.#domain.length - 1), path };
     }
-    if (this.isAllowedHost(host)) return { customHost: host, path };
+    if (this.#customDomains.isClaimable(host)) return { customHost: host, path };
     const base = `${own.pathname.replace(/(?<!\/)\/+$/, '')}/deployments/`;
     if (!isSameHost(host, this.#publicHost) || !path.startsWith(base)) return null;
     const [reference = '', ...rest] = path.slice(base.length).split('/');
     return reference === '' ? null : { reference, path: rest.length === 0 ? '' : `/${rest.join('/')}` };
-  }
-
-  #isCustomDomain(host: string): boolean {
-    return this.#customDomains.some((domain) => isAtOrBelow(host, domain));
   }
 }
 
@@ -116,18 +133,4 @@ export class HostNames {
 export function isRoot(url: string): boolean {
   const { href, origin } = new URL(url);
   return href === `${origin}/`;
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.toLowerCase().replace(/\.$/, '');
-}
-
-function isAtOrBelow(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
-}
-
-/** On one machine `localhost` and `127.0.0.1` are the same place. */
-function isSameHost(one: string, other: string): boolean {
-  const isLoopback = (host: string) => host === 'localhost' || host === '127.0.0.1';
-  return one === other || (isLoopback(one) && isLoopback(other));
 }

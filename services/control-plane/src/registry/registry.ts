@@ -15,7 +15,7 @@ import { RegistryTokens } from './registry-tokens.ts';
 export const registryVariables = {
   REGISTRY_URL: Type.Optional(
     Type.String({
-      minLength: 1,
+      format: 'uri',
       description:
         'Where image tools reach the registry, as `https://host:port` without a path. Default: the root of `PUBLIC_URL`.',
     }),

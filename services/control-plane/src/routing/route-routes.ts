@@ -6,10 +6,9 @@ import type { Deployment, PrismaClient } from '../generated/client.ts';
 
 /** Serves the routes of all deployments, which the gateway loads before it follows the events, and of one by its URL. */
 export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperation[] {
-  // A custom host ceases to be routed when the operator removes its domain from the settings.
   const currentRouteOf = (row: Deployment) => {
     const route = routeOf(row);
-    return row.customHost === null || hosts.isAllowedHost(row.customHost) ? route : { ...route, custom_host: null };
+    return isReachedByName(hosts, row) ? route : { ...route, custom_host: null };
   };
   return [
     bind(getRoutes, async () => {
@@ -23,11 +22,16 @@ export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperat
   ];
 }
 
+/** Returns whether its custom host leads to it: not any more when the settings give that name to nobody or another. */
+function isReachedByName(hosts: HostNames, { customHost, workspaceId }: Deployment): boolean {
+  return customHost !== null && hosts.isAllowedHost(customHost, workspaceId);
+}
+
 async function findByUrl(prisma: PrismaClient, hosts: HostNames, url: string): Promise<LocatedDeployment | null> {
   const address = hosts.locate(url);
   if (!address) return null;
   const row = await prisma.deployment.findFirst({ where: { ...identifiedBy(address), deleteRequestedAt: null } });
-  if (!row) return null;
+  if (!row || ('customHost' in address && !isReachedByName(hosts, row))) return null;
   const { deployment_id, name, workspace_id, organization_id, has_custom_auth, mount_prefix = null } = routeOf(row);
   const path = address.path === '/' ? '' : address.path;
   return { deployment_id, name, workspace_id, organization_id, has_custom_auth, mount_prefix, path };
