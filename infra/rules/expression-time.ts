@@ -9,8 +9,8 @@ const QUARTER = LENGTH / 4;
 const GROWTH_MAX = 8;
 /** A search that takes no longer is quick, however its time grows. */
 const QUICK_MS = 10;
-/** A text of an eighth, on which even the square of its length takes not long, is tried before. */
-const PREVIEW_MS = 0.5;
+/** The quarter is tried before: where it takes no longer, the whole is quick even if its time grows with the square. */
+const PREVIEW_MS = QUICK_MS / 20;
 const ATTEMPTS = 3;
 
 /** Returns the beginning of a text on which an expression takes longer than its length explains, or null. */
@@ -19,7 +19,7 @@ export function findSlowText(source: string, flags: string): string | null {
   const slow = attacksOn(source, flags).find((attack) => {
     if (FIRST_LENGTHS.some((length) => timeOf(expression, attack(length), FIRST_LIMIT_MS) > FIRST_LIMIT_MS))
       return true;
-    const preview = timeOf(expression, attack(LENGTH / 8), PREVIEW_MS);
+    const preview = timeOf(expression, attack(QUARTER), PREVIEW_MS);
     if (preview <= PREVIEW_MS) return false;
     if (preview > 2 * FIRST_LIMIT_MS) return true;
     const whole = timeOf(expression, attack(LENGTH), QUICK_MS);

@@ -79,7 +79,7 @@ describe('an app', () => {
   let url: string;
   let onGet: (req: HandlerRequest) => ReturnType<Parameters<typeof bind>[1]>;
 
-  async function start(options: Partial<AppOptions> = {}): Promise<void> {
+  async function start(options: Partial<AppOptions> = {}, { drainMs = 3_600_000 } = {}): Promise<void> {
     const app = createApp({
       context,
       operations: [
@@ -96,7 +96,7 @@ describe('an app', () => {
       bodyLimitBytes: 1000,
       ...options,
     });
-    ({ url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 3_600_000 }));
+    ({ url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs }));
     context.lifecycle.ready();
   }
   const call = async (path: string, init: RequestInit = {}) => {
@@ -453,7 +453,7 @@ describe('an app', () => {
   });
 
   it('cuts connections at stop that do not end in time', async () => {
-    await start();
+    await start({}, { drainMs: 1 });
     onGet = async ({ res }) => void res.writeHead(200).flushHeaders();
     const response = await fetch(`${url}/threads/${threadId}`);
     await context.lifecycle.stop('test');
