@@ -76,6 +76,16 @@ const verbs = {
       { allowFailure: true },
     );
   },
+  /** Runs a deployment behind PgBouncer, which has to be installed. */
+  async pgbouncer() {
+    await prepare();
+    process.exitCode = await run(
+      'The tests with PgBouncer',
+      installed('vitest'),
+      ['run', '--config', 'e2e/pgbouncer/vitest.config.ts', ...args],
+      { allowFailure: true },
+    );
+  },
   /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */
   async phoenix() {
     await prepare();

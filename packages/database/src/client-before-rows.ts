@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 
 /** Marks statements whose rows are returned at once. */
 const AT_ONCE = Symbol('rows at once');
@@ -18,9 +18,12 @@ function isAtOnce(statement: unknown): boolean {
 type Callback = (error: Error | undefined, result: unknown) => void;
 
 /** Returns a class of connections that await the function with the rows of each statement before they return them. */
-export function clientBeforeRows(beforeRows: (rows: unknown[]) => Promise<void> | undefined): typeof pg.Client {
-  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
-  return class extends pg.Client {
+export function clientBeforeRows(
+  Base: typeof pg.Client,
+  beforeRows: (rows: unknown[]) => Promise<void> | undefined,
+): typeof pg.Client {
+  const query = Base.prototype.query as (...args: unknown[]) => unknown;
+  return class extends Base {
     // Callers use every overload of the base class: texts, configurations and cursors, with and without a callback.
     // biome-ignore lint/suspicious/noExplicitAny: see above
     override query(...args: any[]): any {

@@ -1,7 +1,7 @@
 /**
  * Postgres for every service.
  *
- * - `openPool`: pools that survive the server, with time limits on statements and idle transactions.
+ * - `openPool`, `checkPooler`: pools that survive the server, with time limits on statements and idle transactions.
  * - `withoutBeforeRows`: a statement that many callers share, whose rows are returned before the pool prepares them.
  * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
@@ -15,6 +15,7 @@
  * - `sqlState`, `isRetryable`, `isDataError`, `isForeignKeyViolation`, `isUnavailable`, `isTimeoutOrOutOfMemory`, `isLockTimeout`,
  * `isConnectionLost`, `mayBeFaultOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
+export { checkPooler } from './check-pooler.ts';
 export { withoutBeforeRows } from './client-before-rows.ts';
 export { containsAny } from './contains-any.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorCode } from '@runyard/contracts';
 import pg from 'pg';
 import { type Migration, matchesChecksum, readMigrations } from './migration-files.ts';
+import { isPooled } from './pooled-client.ts';
 import { sqlState } from './sql-errors.ts';
 import { splitStatements } from './sql-statements.ts';
 
@@ -164,7 +165,8 @@ async function applyByStatement(pool: pg.Pool, migration: Migration): Promise<vo
       migration.checksum,
       migration.name,
     ]);
-    await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+    // A pooler gives the session to others afterwards, and has ignored our limits.
+    if (!(await isPooled(client))) await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
     for (const statement of splitStatements(migration.sql)) {
       try {
         await client.query(statement);

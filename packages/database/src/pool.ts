@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { clientBeforeRows } from './client-before-rows.ts';
+import { pooledClient } from './pooled-client.ts';
 import { closeReadOnlyConnections } from './read-only-connections.ts';
 import { causesOf, sqlState } from './sql-errors.ts';
 import { UnresponsiveConnections } from './unresponsive-connections.ts';
@@ -39,6 +40,8 @@ export interface PoolOptions {
    * connection is lost. Default 3 s.
    */
   unresponsiveMs?: number;
+  /** False for statements without names, behind poolers that keep no prepared statements. Default true. */
+  preparedStatements?: boolean;
   /**
    * Is awaited before the rows of a statement are returned: it gets what they may need, whoever reads them. It must not
    * use the pool, whose connections may all wait for it. `withoutBeforeRows` makes exceptions.
@@ -74,16 +77,21 @@ const CLOSE_MS = 3_000;
 export function openPool(options: PoolOptions): pg.Pool {
   const { connectionString, applicationName, unresponsiveMs = 3_000 } = options;
   const unresponsive = new UnresponsiveConnections({ connectionString, applicationName, unresponsiveMs });
+  const limits = {
+    statement_timeout: Math.ceil(options.statementTimeoutMs ?? 15 * 60_000),
+    idle_in_transaction_session_timeout: Math.ceil(options.idleInTransactionTimeoutMs ?? 15_000),
+    ...(options.lockTimeoutMs !== undefined && { lock_timeout: Math.ceil(options.lockTimeoutMs) }),
+  };
+  const Client = pooledClient({ limits, preparedStatements: options.preparedStatements ?? true });
   const pool = new CountingPool(unresponsive, options.waitsWhileBusy ?? false, {
     connectionString,
-    ...(options.beforeRows && { Client: clientBeforeRows(options.beforeRows) }),
+    Client: options.beforeRows ? clientBeforeRows(Client, options.beforeRows) : Client,
     max: options.max,
     min: options.min ?? 0,
     application_name: applicationName,
+    // A connection string may have `options` of its own, which win.
     options: `${DETECT_DEAD_PEERS} ${CHECK_CLIENTS}`,
-    statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
-    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
-    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
+    ...limits,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

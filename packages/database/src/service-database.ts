@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { checkPooler } from './check-pooler.ts';
 import { applyMigrations } from './migrations.ts';
 import { openPool } from './pool.ts';
 
@@ -31,6 +32,8 @@ export interface ServiceDatabaseOptions<Client> {
   migrationsDir: string;
   /** Name of the connections in Postgres. */
   applicationName: string;
+  /** As in `PoolOptions`. */
+  preparedStatements?: boolean;
   /** Creates the service's own Prisma client on these connections. */
   connect(pool: pg.Pool, transactionOptions: { maxWait: number; timeout: number }): Client;
 }
@@ -40,8 +43,15 @@ export async function openServiceDatabase<Client extends TransactionalClient<Tra
   options: ServiceDatabaseOptions<Client>,
 ): Promise<ServiceDatabase<Client, Transaction>> {
   const { connectionString, poolSize, applicationName, migrationsDir, connect } = options;
-  const pool = openPool({ connectionString, max: poolSize, applicationName, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const pool = openPool({
+    connectionString,
+    max: poolSize,
+    applicationName,
+    preparedStatements: options.preparedStatements ?? true,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
   try {
+    await checkPooler(pool);
     await applyMigrations(pool, migrationsDir);
   } catch (error) {
     await pool.end();

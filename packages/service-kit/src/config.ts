@@ -42,6 +42,12 @@ export const serviceVariables = {
   ...tracingVariables,
 };
 
+/** Says whether statements may be prepared on the server. */
+export const preparedStatementsVariable = Type.Boolean({
+  default: true,
+  description: '`off`: statements are not prepared on the server, for transaction poolers that keep none.',
+});
+
 /** Storage variables of a deployment's processes: its database, and the Redis of its streams. */
 export const deploymentStorageVariables = {
   DATABASE_URI: ConnectionUri('postgres', 'The Postgres database of the deployment.'),
@@ -57,6 +63,7 @@ export const deploymentStorageVariables = {
     maximum: 3600,
     description: 'How long a caller waits for a connection.',
   }),
+  DATABASE_PREPARED_STATEMENTS: preparedStatementsVariable,
   REDIS_URI: ConnectionUri('redis', 'Redis for event streams and wake-ups.'),
   REDIS_MAX_CONNECTIONS: Type.Integer({
     default: 2000,
@@ -119,6 +126,7 @@ export function deploymentMetricIdentity(config: {
 export const statefulServiceVariables = {
   DATABASE_URI: ConnectionUri('postgres', "The Postgres database of this service's own."),
   DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
+  DATABASE_PREPARED_STATEMENTS: preparedStatementsVariable,
   INTERNAL_TOKEN: Type.String({
     minLength: 16,
     description: 'Secret shared by the services of one platform; opens /internal.',

@@ -103,8 +103,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
-  const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
-  const open = () => openDatabase({ connectionString, poolSize, migrationsDir });
+  const open = () =>
+    openDatabase({
+      connectionString: config.DATABASE_URI,
+      poolSize: config.DATABASE_POOL_SIZE,
+      preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+      migrationsDir,
+    });
   const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
   const { pool, prisma } = database;

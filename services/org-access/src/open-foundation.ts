@@ -17,8 +17,14 @@ export async function openFoundation(
   context: ServiceContext,
 ): Promise<{ foundation: Foundation; bus: EventBus }> {
   const { lifecycle, logger, metrics } = context;
-  const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
-  const database = await retryStartStep(() => openDatabase({ connectionString, poolSize, migrationsDir }), context);
+  const open = () =>
+    openDatabase({
+      connectionString: config.DATABASE_URI,
+      poolSize: config.DATABASE_POOL_SIZE,
+      preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+      migrationsDir,
+    });
+  const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
   const { pool } = database;
 

@@ -33,6 +33,7 @@ export function openDatabase(
     statementTimeoutMs: leaseMs * 0.8,
     idleInTransactionTimeoutMs: leaseMs * 0.5,
     applicationName: workerSessionName(workerId),
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     ...(cipher.needsKeys && { beforeRows: (rows: unknown[]) => cipher.loadKeys(rows) }),
     onConnectionLost: (error: Error) => logger.warn('database connection lost', { error }),
   };

@@ -10,7 +10,7 @@ export interface ProjectEncryptionOptions {
   /** Returns the host that takes new runs; undefined while there is none. */
   host(): Pick<GraphHost, 'loadEncryption' | 'crypt' | 'cryptJson'> | undefined;
   variables: EncryptionVariables;
-  config: Pick<Config, 'DATABASE_URI'>;
+  config: Pick<Config, 'DATABASE_URI' | 'DATABASE_PREPARED_STATEMENTS'>;
   context: Pick<ServiceContext, 'logger' | 'lifecycle'>;
 }
 
@@ -31,6 +31,7 @@ export class ProjectEncryption {
     const { cipher, close } = openProjectCipher({
       ...variables,
       connectionString: config.DATABASE_URI,
+      preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
       applicationName: 'runyard-run-worker',
       handlers: keyHandlersOf(() => this.#requireHost(), source),
       onFailure: (error) => logger.warn('project encryption failed', { error }),

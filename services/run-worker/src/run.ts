@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
-import { retryStartStep } from '@runyard/database';
+import { checkPooler, retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
 import { embeddingsOf, GraphLoadError, openProject, storeSettings } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
@@ -243,6 +243,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   await hosts.start();
+  await retryStartStep(() => checkPooler(pool), context);
   // Any failure is retried, here and below: the tables may be created after the worker has started.
   if (encryption) {
     await retryStartStep(

@@ -7,6 +7,8 @@ export interface ProjectCipherOptions extends EncryptionVariables {
   connectionString: string;
   /** Name of the connections in `pg_stat_activity`. */
   applicationName: string;
+  /** False behind poolers that keep no prepared statements. Default true. */
+  preparedStatements?: boolean;
   handlers: KeyHandlers;
   /** Is called with what the handlers, or the table of keys, failed with. */
   onFailure(error: unknown): void;
@@ -23,14 +25,21 @@ const STATEMENT_MS = 5_000;
  *
  * @throws EncryptionError for invalid variables
  */
-export function openProjectCipher({ connectionString, applicationName, ...options }: ProjectCipherOptions): {
+export function openProjectCipher({
+  connectionString,
+  applicationName,
+  preparedStatements = true,
+  handlers,
+  onFailure,
+  ...variables
+}: ProjectCipherOptions): {
   cipher: ProjectCipher;
   close(): Promise<void>;
 } {
-  const { handlers, onFailure, ...variables } = options;
   const pool = openPool({
     connectionString,
     applicationName,
+    preparedStatements,
     max: CONNECTIONS,
     statementTimeoutMs: STATEMENT_MS,
     onConnectionLost: onFailure,

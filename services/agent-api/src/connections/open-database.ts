@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { applyMigrations, openPool, retryStartStep } from '@runyard/database';
+import { applyMigrations, checkPooler, openPool, retryStartStep } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -30,11 +30,13 @@ export async function openDatabase(
     min: config.DATABASE_POOL_MIN_SIZE,
     connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
     applicationName: 'runyard-agent-api',
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
     lockTimeoutMs: LOCK_WAIT_MS,
     ...(cipher.needsKeys && { beforeRows: (rows: unknown[]) => cipher.loadKeys(rows) }),
     onConnectionLost: (error) => logger.warn('Postgres connection lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());
+  await retryStartStep(() => checkPooler(pool), context);
   await retryStartStep(() => applyMigrations(pool, migrationsDir), context);
   const prisma = openPrisma(pool);
   lifecycle.onStop('prisma', () => prisma.$disconnect());

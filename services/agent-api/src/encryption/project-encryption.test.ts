@@ -9,7 +9,7 @@ function openEncryption(): ProjectEncryption {
     source: { file: '/project/encryption.ts', symbol: 'encryption' },
     host: {} as ProjectEncryptionOptions['host'],
     variables: {},
-    config: { DATABASE_URI: 'postgres://nobody@127.0.0.1:1/none' },
+    config: { DATABASE_URI: 'postgres://nobody@127.0.0.1:1/none', DATABASE_PREPARED_STATEMENTS: true },
     context: { logger: silentLogger, lifecycle: { onStop: () => undefined } as unknown as Lifecycle },
   });
 }

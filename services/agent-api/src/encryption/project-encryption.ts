@@ -24,7 +24,7 @@ export interface ProjectEncryptionOptions {
   source: ProjectExport;
   host: { requireRunning(): Promise<Pick<GraphHost, 'loadEncryption' | 'encryptionContext' | 'crypt' | 'cryptJson'>> };
   variables: EncryptionVariables;
-  config: Pick<Config, 'DATABASE_URI'>;
+  config: Pick<Config, 'DATABASE_URI' | 'DATABASE_PREPARED_STATEMENTS'>;
   context: Pick<ServiceContext, 'logger' | 'lifecycle'>;
 }
 
@@ -42,6 +42,7 @@ export class ProjectEncryption {
     const { cipher, close } = openProjectCipher({
       ...variables,
       connectionString: config.DATABASE_URI,
+      preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
       applicationName: 'runyard-agent-api',
       handlers: keyHandlersOf(() => host.requireRunning(), source),
       onFailure: (error) => logger.warn('project encryption failed', { error }),

@@ -1,4 +1,4 @@
-import { ConnectionUri, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { ConnectionUri, eventBusVariables, preparedStatementsVariable, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { containerVariables } from '../drivers/container/open-container-driver.ts';
 import { kubernetesVariables } from '../drivers/kubernetes/settings.ts';
@@ -9,6 +9,7 @@ export const dataPlaneVariables = {
     'postgres',
     'Postgres server of the deployments, as a role that may create roles and databases.',
   ),
+  DATA_POSTGRES_PREPARED_STATEMENTS: preparedStatementsVariable,
   DATA_REDIS_URI: ConnectionUri(
     'redis',
     'Redis server of the deployments, as an account that may make users (`ACL SETUSER`).',

@@ -15,6 +15,8 @@ export interface PlatformSettings {
   /** Networks that are not public and to which deployments may still send requests for their callers. */
   outboundNetworks?: string[] | undefined;
   logLevel: string;
+  /** False where the deployments' databases are behind a pooler that keeps no prepared statements. */
+  preparedStatements?: boolean;
   /** Variables by which deployments send their spans where the platform does; left out for no traces. */
   tracing?: Record<'env' | 'secrets', Record<string, string>>;
   eventBus: {
@@ -57,6 +59,7 @@ export function replicaVariables(
       ...pickVariables(own, TUNABLE_VARIABLES),
       LOG_JSON: 'true',
       ...platform.tracing?.env,
+      ...(platform.preparedStatements === false && { DATABASE_PREPARED_STATEMENTS: 'off' }),
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
       DEPLOYMENT_ID: spec.deploymentId,
       LANGGRAPH_API_URL: `${platform.publicUrl.replace(/(?<!\/)\/+$/, '')}/deployments/${spec.deploymentId}`,

@@ -8,7 +8,10 @@ export type Database = ServiceDatabase<PrismaClient, Prisma.TransactionClient>;
 export type Queries = PrismaClient | Prisma.TransactionClient;
 
 export function openDatabase(
-  options: Pick<ServiceDatabaseOptions<PrismaClient>, 'connectionString' | 'poolSize' | 'migrationsDir'>,
+  options: Pick<
+    ServiceDatabaseOptions<PrismaClient>,
+    'connectionString' | 'poolSize' | 'preparedStatements' | 'migrationsDir'
+  >,
 ): Promise<Database> {
   return openServiceDatabase<PrismaClient, Prisma.TransactionClient>({
     ...options,
