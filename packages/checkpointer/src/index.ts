@@ -7,6 +7,7 @@
  *
  * `@runyard/checkpointer/graph-process` is the part without a database.
  */
+export { missingKeyOf } from './encryption/encryption-failure.ts';
 export * from './graph-process.ts';
 export { LARGE_STATE_BYTES, mayOverloadDatabase } from './postgres/backend-errors.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';

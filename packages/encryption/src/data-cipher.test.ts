@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createDataCipher, EncryptionError, NO_ENCRYPTION } from './index.ts';
+import {
+  createDataCipher,
+  EncryptionError,
+  KeyUnavailableError,
+  keyHeaderOf,
+  keyIdOfHeader,
+  NO_ENCRYPTION,
+} from './index.ts';
 
 const text = Buffer.from('{"secret":"tea"}');
 const key = 'a'.repeat(32);
@@ -31,6 +38,19 @@ describe('bytes at rest', () => {
     expect(() => NO_ENCRYPTION.decrypt(encrypted)).toThrow(/LANGGRAPH_AES_KEY is not configured/);
     encrypted[encrypted.length - 20] = encrypted[encrypted.length - 20]! ^ 1;
     expect(() => createDataCipher(key).decrypt(encrypted)).toThrow(EncryptionError);
+    expect(() => createDataCipher(key).decrypt(encrypted)).not.toThrow(KeyUnavailableError);
+  });
+
+  it('whose key is missing name it in the error, as their header does', () => {
+    const encrypted = createDataCipher(key).encrypt(text);
+    const keyId = keyIdOfHeader(keyHeaderOf(encrypted)!);
+    expect(keyId).toMatch(/^[0-9a-f]{8}$/);
+    for (const cipher of [NO_ENCRYPTION, createDataCipher('b'.repeat(32))]) {
+      expect(() => cipher.decrypt(encrypted)).toThrow(
+        expect.objectContaining({ constructor: KeyUnavailableError, keyId }),
+      );
+    }
+    expect(keyHeaderOf(text)).toBeUndefined();
   });
 
   it.each(['', 'short', 'x'.repeat(33)])('are not encrypted with the invalid key %j', (wrong) => {

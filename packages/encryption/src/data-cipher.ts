@@ -3,7 +3,8 @@ import { asBuffer, decryptBytes, encryptBytes, OVERHEAD_BYTES } from './aes-gcm.
 import { parseJsonKeys } from './chosen-keys.ts';
 import { EncryptionError } from './cipher.ts';
 import { createJsonKeyCipher, type JsonKeyCipher, NO_JSON_KEYS } from './json-keys.ts';
-import { isProjectEncrypted } from './project/key-ids.ts';
+import { KeyUnavailableError, withoutProjectEncryption } from './key-unavailable-error.ts';
+import { isProjectEncrypted, keyIdOf } from './project/key-ids.ts';
 
 /** Runs work whose writes are encrypted in one way. */
 export type EncryptionScope = <T>(work: () => T) => T;
@@ -14,7 +15,7 @@ export const NO_SCOPE: EncryptionScope = (work) => work();
 /** Encrypts and decrypts bytes in the database of a deployment. */
 export interface DataCipher {
   encrypt(bytes: Uint8Array): Buffer;
-  /** @throws EncryptionError when they were encrypted with a key that is not configured, or were changed. */
+  /** @throws KeyUnavailableError when they were encrypted with a key that is not to be had, EncryptionError when they were changed */
   decrypt(bytes: Uint8Array): Buffer;
   /** False when bytes are stored unencrypted. */
   readonly isEncrypting: boolean;
@@ -44,7 +45,8 @@ export interface DataCipher {
 /** First byte of encrypted values: no JSON text and no compressed value begins with it. */
 const MARK = 0x01;
 const KEY_ID_BYTES = 4;
-const HEADER_BYTES = 1 + KEY_ID_BYTES;
+/** Length of what precedes the ciphertext. */
+export const HEADER_BYTES = 1 + KEY_ID_BYTES;
 
 /** Stores bytes unencrypted. */
 export const NO_ENCRYPTION: DataCipher = {
@@ -57,16 +59,22 @@ export const NO_ENCRYPTION: DataCipher = {
   encrypt: asBuffer,
   decrypt(bytes) {
     if (bytes[0] === MARK) {
-      throw new EncryptionError('Data of this deployment is encrypted, and LANGGRAPH_AES_KEY is not configured.');
+      const message = 'Data of this deployment is encrypted, and LANGGRAPH_AES_KEY is not configured.';
+      throw new KeyUnavailableError(keyIdOfBytes(bytes), message);
     }
     return withoutProjectKey(bytes);
   },
 };
 
-/** Returns unencrypted bytes. @throws EncryptionError for those that only handlers of a project can decrypt */
+/** Returns unencrypted bytes. @throws KeyUnavailableError for those that only handlers of a project can decrypt */
 function withoutProjectKey(bytes: Uint8Array): Buffer {
-  if (!isProjectEncrypted(bytes)) return asBuffer(bytes);
-  throw new EncryptionError('Data is encrypted by the project, and langgraph.json has no "encryption.path" any more.');
+  const keyId = isProjectEncrypted(bytes) ? keyIdOf(bytes) : undefined;
+  if (keyId === undefined) return asBuffer(bytes);
+  throw withoutProjectEncryption(keyId);
+}
+
+function keyIdOfBytes(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString('hex', 1, HEADER_BYTES);
 }
 
 /** Returns whether bytes were encrypted with a LANGGRAPH_AES_KEY. */
@@ -106,11 +114,11 @@ export function createDataCipher(keys: string, jsonKeys?: string): DataCipher {
     encrypt: (bytes: Uint8Array) => encryptBytes(current.key, bytes, Buffer.concat([Buffer.of(MARK), current.id])),
     decrypt(bytes: Uint8Array) {
       if (bytes[0] !== MARK) return withoutProjectKey(bytes);
-      const encrypted = asBuffer(bytes);
-      const key = byId.get(encrypted.toString('hex', 1, HEADER_BYTES));
-      if (!key)
-        throw new EncryptionError('Data is encrypted with a key that LANGGRAPH_AES_KEY does not have any more.');
-      return decryptBytes(key, encrypted, HEADER_BYTES);
+      const keyId = keyIdOfBytes(bytes);
+      const key = byId.get(keyId);
+      if (key) return decryptBytes(key, asBuffer(bytes), HEADER_BYTES);
+      const message = 'Data is encrypted with a key that LANGGRAPH_AES_KEY does not have any more.';
+      throw new KeyUnavailableError(keyId, message);
     },
     isEncrypted: (bytes: Uint8Array) => isAesEncrypted(bytes) || isProjectEncrypted(bytes),
   };

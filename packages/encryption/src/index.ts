@@ -6,7 +6,8 @@
  *   and `ProjectCipher` encrypts under `DataKeys` that handlers of the project encrypt. `JSON_PLACES` names to those
  *   what they are given.
  * - `EncryptionScope`: runs work whose writes are encrypted like something else; `NO_SCOPE` changes nothing.
- * - `undecryptableValue`: what stands in lists for what cannot be decrypted; `EncryptionError`, `DataKeyError`: why.
+ * - `undecryptableValue`: what stands in lists for what cannot be decrypted; `EncryptionError`, `DataKeyError`: why;
+ *   `KeyUnavailableError`: its key is not to be had here; `keyHeaderOf`: which key that is.
  *   `EncryptionUnavailableError`: handlers did not encrypt what was to be written.
  *   `JsonTooDeepError`: they were not asked.
  */
@@ -22,6 +23,8 @@ export {
 } from './data-cipher.ts';
 export type { JsonKeyCipher } from './json-keys.ts';
 export { JSON_PLACES, type JsonPlace } from './json-places.ts';
+export { keyHeaderOf, keyIdOfHeader } from './key-header.ts';
+export { KeyUnavailableError } from './key-unavailable-error.ts';
 export { DataKeys, type DataKeysOptions } from './project/data-keys.ts';
 export { ProjectCipher } from './project/project-cipher.ts';
 export {

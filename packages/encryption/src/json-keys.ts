@@ -1,6 +1,7 @@
 import { EncryptionError } from './cipher.ts';
 import type { JsonPlace } from './json-places.ts';
-import { markedBytes } from './project/json-marks.ts';
+import { withoutProjectEncryption } from './key-unavailable-error.ts';
+import { keyIdOfMark, markedBytes } from './project/json-marks.ts';
 import { type ProjectJson, StoredText } from './project/project-json.ts';
 import { undecryptableValue } from './undecryptable-value.ts';
 
@@ -119,7 +120,7 @@ export function createJsonKeyCipher(
 /** @throws EncryptionError */
 function decryptHandled(text: string, project: ProjectJson | undefined): unknown {
   if (project) return project.decrypt(text);
-  throw new EncryptionError('Data is encrypted by the project, and langgraph.json has no "encryption.path" any more.');
+  throw withoutProjectEncryption(keyIdOfMark(text) ?? '');
 }
 
 /**

@@ -184,7 +184,8 @@ export type ExecutionOutcome =
 
 /**
  * The reason why an attempt did not come to its own end: its process ended or stopped answering, `storage` was
- * unavailable or too slow (`slowStorage`), what it wrote could not be encrypted, or its events could not be passed on.
+ * unavailable or too slow (`slowStorage`), what it wrote could not be encrypted, what it read is encrypted with a key
+ * that was not to be had (`missingKey`), or its events could not be passed on.
  */
 export type LossCause =
   | 'exited'
@@ -193,6 +194,7 @@ export type LossCause =
   | 'storage'
   | 'slowStorage'
   | 'encryption'
+  | 'missingKey'
   | 'undeliverable';
 
 export interface RunHandle {

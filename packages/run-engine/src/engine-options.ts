@@ -1,5 +1,6 @@
 import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
+import type { MissingKeyReport } from './runs/missing-keys.ts';
 import type { ThreadTtl } from './threads/types.ts';
 
 export interface RunEngineOptions {
@@ -15,6 +16,10 @@ export interface RunEngineOptions {
   maxAttempts?: number;
   /** Milliseconds that a run waits after its first, second, … attempt that does not count as failed; then the last. */
   releaseDelaysMs?: readonly number[];
+  /** Milliseconds after which a run ends in `error` whose encryption key no worker has got. Default 24 h. */
+  keyWaitMs?: number;
+  /** Is called when claimed runs wait for a key that this process failed to get, at most every ten seconds. */
+  onMissingKey?: (report: MissingKeyReport) => void;
   /** Milliseconds for which results stay on their runs. Default one hour. */
   resultTtlMs?: number;
   /** Number of runs that may wait on one thread. Default 5,000. */

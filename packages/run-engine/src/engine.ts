@@ -1,17 +1,18 @@
-import { type DataCipher, EncryptionError, EncryptionUnavailableError, NO_ENCRYPTION } from '@runyard/encryption';
+import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
 import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
 import { EngineWrites } from './engine-writes.ts';
 import { Halts } from './halts/halts.ts';
 import { currentEpoch } from './locks.ts';
-import { readQueueStatistics } from './queue-statistics.ts';
+import { countRunsAwaitingKeys, readQueueStatistics } from './queue-statistics.ts';
 import { RunEvents } from './run-events.ts';
 import { requestCancel } from './runs/cancel-runs.ts';
 import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
 import { type CreationRules, encodeRun } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
+import { MissingKeys } from './runs/missing-keys.ts';
 import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
 import { RELEASE_DELAYS_MS, type ReleaseOptions, releaseRun } from './runs/release-runs.ts';
 import { RunCommits } from './runs/run-commits.ts';
@@ -50,8 +51,10 @@ import type { TakeBackOptions } from './workers/take-back-runs.ts';
 import type { LeaseRenewal, LostRunsSweep, QueueStatistics, SweepResult, WorkerRegistration } from './workers/types.ts';
 
 const LOCK_WAIT_MS_MAX = 5_000;
-/** Milliseconds until a run whose key is not to be had is claimed again; longer than a failed key is not asked for. */
-const KEY_RETRY_MS = 10_000;
+/** Milliseconds until a run is claimed again of which handlers of the project refused a value. */
+const REFUSED_RETRY_MS = 10_000;
+/** A key that is lost for good is found in a working day; one that a change of keys has left out is brought back. */
+const KEY_WAIT_MS = 24 * 3_600_000;
 
 /**
  * The state machine of runs and threads: the only writer of their statuses.
@@ -83,6 +86,7 @@ export class RunEngine {
   readonly #clock: ClockWatch;
   readonly #lapsed: TakeBackOptions;
   readonly #commits: RunCommits;
+  readonly #missingKeys: MissingKeys;
 
   constructor(options: RunEngineOptions) {
     this.#pool = options.pool;
@@ -91,6 +95,7 @@ export class RunEngine {
       maxFailures: options.maxFailures ?? 3,
       maxAttempts: options.maxAttempts ?? 100,
       releaseDelaysMs: options.releaseDelaysMs ?? RELEASE_DELAYS_MS,
+      keyWaitMs: options.keyWaitMs ?? KEY_WAIT_MS,
       resultTtlMs: options.resultTtlMs ?? 3_600_000,
     };
     this.#threadTtl = options.threadTtl;
@@ -116,6 +121,14 @@ export class RunEngine {
     this.halts = new Halts({ pool, write, events });
     this.rescue = new Rescue({ pool, cipher, ...this.#lapsed });
     this.#commits = new RunCommits({ write, rules: this.#creationRules, removals, lockWaitMs });
+    this.#missingKeys = new MissingKeys({
+      release: (fence, release) => this.releaseRun(fence, release),
+      countWaiting: () => countRunsAwaitingKeys(pool),
+      onMissing: options.onMissingKey,
+      // Handlers may have a reason that passes.
+      refusedRetryMs: cipher.needsKeys ? REFUSED_RETRY_MS : 0,
+      now: options.now,
+    });
   }
 
   /**
@@ -180,9 +193,9 @@ export class RunEngine {
   }
 
   /**
-   * Claims runs for a worker, oldest first, at most one per thread. An attempt whose arguments cannot be decrypted here
-   * fails at once: other runs are still claimed, and a worker with the key may still execute that one. With `onDelayed`
-   * no run waits for handlers that another one needs.
+   * Claims runs for a worker, oldest first, at most one per thread. A run whose key is not to be had here is released
+   * to wait for it, and runs of that key are left to other workers for a moment; one whose arguments are damaged fails.
+   * With `onDelayed` no run waits for handlers that another one needs.
    */
   async claimRuns(
     workerId: string,
@@ -190,28 +203,25 @@ export class RunEngine {
     { onDelayed, ...options }: ClaimOptions = {},
   ): Promise<ClaimedRun[]> {
     const template = this.#events.startedTemplate;
-    const claim = { workerId, limit, ...options };
+    const claim = { workerId, limit, ...options, withoutKeys: this.#missingKeys.headers() };
     const { claimed, delayed, undecryptable } = await claimRuns(this.#pool, claim, template, this.#cipher);
     if (claimed.length + delayed.length + undecryptable.length > 0) {
       this.#writes.notifyListeners({ hasWebhooks: false });
     }
-    const later = delayed.map(({ fence, run }) => run.catch((error: unknown) => this.#giveBack(fence, error)));
+    const later = delayed.map(({ fence, header, run }) =>
+      run.catch(async (error: unknown) => {
+        await this.#missingKeys.giveBack(fence, header, error);
+        await this.#missingKeys.report();
+        return undefined;
+      }),
+    );
     for (const [index, { fence }] of delayed.entries()) {
       onDelayed?.({ runId: fence.runId!, fence, run: later[index]! });
     }
-    for (const { fence, error } of undecryptable) await this.#giveBack(fence, error);
+    for (const { fence, header, error } of undecryptable) await this.#missingKeys.giveBack(fence, header, error);
+    await this.#missingKeys.report();
     if (onDelayed) return claimed;
     return [...claimed, ...(await Promise.all(later)).filter((run) => run !== undefined)];
-  }
-
-  /** Releases a claimed run that is not decrypted here. Never rejects. */
-  async #giveBack(fence: Fence, error: unknown): Promise<undefined> {
-    const isRefused = error instanceof EncryptionError || error instanceof EncryptionUnavailableError;
-    // The handlers of a project may decrypt the key a moment later.
-    const delayMs = this.#cipher.needsKeys ? KEY_RETRY_MS : 0;
-    const failure = isRefused && { failure: { error: error.name, message: error.message } };
-    // A run that cannot be released now returns when the lease expires: no worker executes it.
-    await this.releaseRun(fence, { ...failure, delayMs }).catch(() => undefined);
   }
 
   /**
@@ -230,7 +240,7 @@ export class RunEngine {
 
   /**
    * Releases a run to be claimed again. With a failure the attempt counts against it, and too many in a row end it.
-   * Without one, the run waits longer after each attempt.
+   * Without one, the run waits longer after each attempt. One that waits for a key ends when that stays missing.
    * Throws FencedError when the caller has lost it.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {

@@ -14,6 +14,7 @@ export { RUN_COUNTERS, RUN_HISTOGRAM_BUCKETS, RUN_HISTOGRAMS, type RunMetric } f
 export { staleWriteCounter } from './metrics/stale-write-counter.ts';
 export { cancelLatencyHistogram, sweptCounter } from './metrics/sweep-metrics.ts';
 export type { ClaimOptions, RunSelection } from './runs/claim-runs.ts';
+export type { MissingKeyReport } from './runs/missing-keys.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export * from './runs/types.ts';
 export { isInScope, type Scope } from './scope.ts';

@@ -72,6 +72,8 @@ export interface OwnedRun {
   cancelReason: string | null;
   /** Milliseconds since its cancel order; null when there is none. */
   cancelledForMs: number | null;
+  /** Milliseconds since its encryption key was first missed; null when the attempt before got it. */
+  keyMissingForMs: number | null;
   /** True when somebody must be notified of its end. */
   hasWebhooks: boolean;
 }
@@ -82,7 +84,8 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
     name: 'engine_lock_owned_runs',
     text: `SELECT f.thread_id, f.epoch, r.run_id, r.assistant_id, r.attempt, r.failures, r.keeps_thread, r.cancel_action,
                   r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
-                  (extract(epoch FROM clock_timestamp() - r.cancel_requested_at) * 1000)::float8 AS cancelled_for_ms
+                  (extract(epoch FROM clock_timestamp() - r.cancel_requested_at) * 1000)::float8 AS cancelled_for_ms,
+                  (extract(epoch FROM clock_timestamp() - r.key_missing_since) * 1000)::float8 AS key_missing_for_ms
            FROM thread_fence f JOIN run r ON r.run_id = f.run_id
            WHERE f.thread_id = ANY($1::uuid[]) AND r.status = 'running'
            ORDER BY f.thread_id FOR UPDATE OF f, r`,
@@ -102,6 +105,7 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
         cancelAction: row.cancel_action,
         cancelReason: row.cancel_reason,
         cancelledForMs: row.cancelled_for_ms,
+        keyMissingForMs: row.key_missing_for_ms,
         hasWebhooks: row.has_webhooks,
       },
     ]),

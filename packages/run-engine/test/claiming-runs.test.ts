@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { RunStarted } from '@runyard/contracts';
-import { openPool } from '@runyard/database';
-import { createDataCipher, type DataCipher, EncryptionError, NO_ENCRYPTION } from '@runyard/encryption';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RunEngine } from '../src/engine.ts';
-import type { ClaimedRun, DelayedRun } from '../src/runs/types.ts';
+import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -175,57 +172,6 @@ describe('a claim', () => {
     // On a separate connection the second try would meet the locks of the first.
     expect(left).toBe(0);
   });
-});
-
-it('a run that cannot be decrypted fails alone: others are claimed, and a worker with the key can execute it', async () => {
-  const newKey = new RunEngine({
-    pool: fixture.pool,
-    deploymentId: 'test',
-    source: '/runyard/test',
-    cipher: createDataCipher('k'.repeat(32)),
-  });
-  const encrypted = [await newKey.createRun(aRun()), await newKey.createRun(aRun())].map(({ run }) => run);
-  const { run: plain } = await fixture.engine.createRun(aRun());
-  const worker = await fixture.worker();
-  expect((await fixture.engine.claimRuns(worker, 10)).map(({ runId }) => runId)).toEqual([plain.runId]);
-  const [executed] = await newKey.claimRuns(worker, 1);
-  expect(executed).toMatchObject({ runId: encrypted[0]!.runId, attempt: 2, kwargs: encrypted[0]!.kwargs });
-  await newKey.finishRun(success(executed!));
-  // Nobody has the key: the run ends like any run whose attempts fail.
-  while ((await newKey.getRun(encrypted[1]!.threadId, encrypted[1]!.runId))!.status === 'pending') {
-    await fixture.engine.claimRuns(worker, 10);
-  }
-  expect(await newKey.getRun(encrypted[1]!.threadId, encrypted[1]!.runId)).toMatchObject({
-    status: 'error',
-    error: { error: 'RunAttemptsExhausted', message: expect.stringContaining('LANGGRAPH_AES_KEY') },
-  });
-  await newKey.close();
-});
-
-it('a claim waits for no run whose key is not to be had: that is held, and released when it is not decrypted', async () => {
-  const { run: hung } = await fixture.engine.createRun(aRun());
-  const { run: other } = await fixture.engine.createRun(aRun());
-  let fail!: (error: Error) => void;
-  let loading: Promise<void> | undefined = new Promise((_, reject) => {
-    fail = reject;
-  });
-  const loadKeys: DataCipher['loadKeys'] = (rows) => (JSON.stringify(rows).includes(hung.runId) ? loading : undefined);
-  const { connectionString } = fixture.pool.options as { connectionString: string };
-  const pool = openPool({ connectionString, max: 2, applicationName: 'claims-test', beforeRows: loadKeys });
-  const cipher = { ...NO_ENCRYPTION, loadKeys };
-  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', cipher });
-  const delayed: DelayedRun[] = [];
-  const claimed = await engine.claimRuns(await fixture.worker(), 10, { onDelayed: (run) => delayed.push(run) });
-  expect(claimed.map(({ runId }) => runId)).toEqual([other.runId]);
-  expect(delayed).toMatchObject([{ runId: hung.runId, fence: { runId: hung.runId, threadId: hung.threadId } }]);
-  expect(await fixture.engine.getRun(hung.threadId, hung.runId)).toMatchObject({ status: 'running' });
-  loading = undefined;
-  fail(new EncryptionError('the key service is away'));
-  expect(await delayed[0]!.run).toBeUndefined();
-  const [released] = await fixture.rows('SELECT status, failures FROM run WHERE run_id = $1', [hung.runId]);
-  expect(released).toEqual({ status: 'pending', failures: 1 });
-  await engine.close();
-  await pool.end();
 });
 
 describe('50 creates at once on one thread', () => {

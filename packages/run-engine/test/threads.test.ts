@@ -120,6 +120,7 @@ it('queue statistics cover the whole deployment', async () => {
     pendingWaitMax: expect.any(Number),
     pendingWaitMedian: expect.any(Number),
     unblockedWaitMax: expect.any(Number),
+    runsAwaitingKeys: 0,
     workers: 1,
     slots: 10,
   });

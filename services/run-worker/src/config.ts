@@ -22,6 +22,11 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'Attempts of a run that end it, whatever ended them.',
   }),
+  RUN_KEY_WAIT_SECS: Type.Number({
+    default: 86_400,
+    minimum: 0,
+    description: 'A run ends when no worker has got its encryption key for so long.',
+  }),
   BG_JOB_TIMEOUT_SECS: Type.Number({
     default: 86_400,
     exclusiveMinimum: 0,

@@ -4,7 +4,7 @@ import { checkPooler, retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
 import { embeddingsOf, GraphLoadError, openProject, storeSettings } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
-import { ApiServers, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
+import { ApiServers, type MissingKeyReport, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import {
   createApp,
   deploymentMetricIdentity,
@@ -88,6 +88,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     leaseMs,
     maxFailures: config.BG_JOB_MAX_RETRIES,
     maxAttempts: config.RUN_ATTEMPTS_MAX,
+    keyWaitMs: config.RUN_KEY_WAIT_SECS * 1000,
+    onMissingKey: (report: MissingKeyReport) => logger.warn('runs wait for an encryption key', { ...report }),
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => metrics.staleWrite('status'),
     onTakeBackFailure: (threadId: string, error: unknown) =>

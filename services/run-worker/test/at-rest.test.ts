@@ -1,3 +1,4 @@
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Deployment, openDeployment } from './worker-fixture.ts';
 
@@ -47,17 +48,42 @@ describe('with LANGGRAPH_AES_KEY', () => {
     expect(contents).not.toContain(SECRET);
   });
 
-  it('a run on data that was encrypted with a lost key fails once, with the reason', async () => {
+  it('a run on a thread whose state has a key that is away waits for it uncharged, and goes on when it is there', async () => {
     const threadId = await deployment.thread();
     await deployment.ended(await deployment.create('echo', { threadId, input: { log: [SECRET] } }));
     // The four bytes behind the first name the key.
-    const lose = `UPDATE checkpoint SET data = overlay(data placing '\\x00000000' from 2 for 4) WHERE thread_id = $1`;
-    await deployment.rows(lose, [threadId]);
+    const setKey = 'UPDATE checkpoint SET data = overlay(data placing $2::bytea FROM 2 FOR 4) WHERE thread_id = $1';
+    const keyOf = 'SELECT substring(data FROM 2 FOR 4) AS key FROM checkpoint WHERE thread_id = $1 LIMIT 1';
+    const [{ key }] = (await deployment.rows(keyOf, [threadId])) as [{ key: Buffer }];
+    await deployment.rows(setKey, [threadId, Buffer.alloc(4)]);
+    const run = await deployment.create('echo', { threadId, input: { log: ['more'] } });
+    const waiting = `SELECT failures, key_missing_since IS NOT NULL AS "awaitsKey" FROM run
+                     WHERE run_id = $1 AND status = 'pending' AND attempt = 1`;
+    const [released] = await waitFor(
+      async () => {
+        const rows = await deployment.rows(waiting, [run.runId]);
+        return rows.length > 0 ? rows : undefined;
+      },
+      { what: 'the end of the attempt' },
+    );
+    expect(released).toEqual({ failures: 0, awaitsKey: true });
+    await deployment.rows(setKey, [threadId, key]);
+    await deployment.rows('UPDATE run SET ready_at = created_at WHERE run_id = $1', [run.runId]);
+    const { status, attempt, result } = await deployment.ended(run);
+    expect({ status, attempt }).toEqual({ status: 'success', attempt: 2 });
+    expect(JSON.parse(Buffer.from(result!).toString()).log).toEqual([SECRET, 'one', 'more', 'one']);
+  });
+
+  it('a run on state that was changed in the database fails once, with the reason', async () => {
+    const threadId = await deployment.thread();
+    await deployment.ended(await deployment.create('echo', { threadId, input: { log: [SECRET] } }));
+    const damage = `UPDATE checkpoint SET data = overlay(data placing '\\x0000' FROM 20 FOR 2) WHERE thread_id = $1`;
+    await deployment.rows(damage, [threadId]);
     const run = await deployment.ended(await deployment.create('echo', { threadId, input: { log: ['more'] } }));
     expect(run).toMatchObject({
       status: 'error',
       attempt: 1,
-      error: { error: 'StateUnreadableError', message: expect.stringContaining('LANGGRAPH_AES_KEY') },
+      error: { error: 'StateUnreadableError', message: expect.stringContaining('was changed') },
     });
   });
 

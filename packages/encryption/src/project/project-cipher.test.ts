@@ -10,6 +10,7 @@ import {
   EncryptionUnavailableError,
   JSON_PLACES,
   type KeyHandlers,
+  KeyUnavailableError,
   NO_ENCRYPTION,
   ProjectCipher,
 } from '../index.ts';
@@ -152,7 +153,7 @@ describe('handlers that give no key', () => {
     const { cipher, failures } = openCipher(store, { handlers: { ...HANDLERS, decrypt } });
     await cipher.loadKeys([ofAda, ofBob]);
     expect(cipher.decrypt(ofBob)).toEqual(text);
-    expect(() => cipher.decrypt(ofAda)).toThrow(EncryptionError);
+    expect(() => cipher.decrypt(ofAda)).toThrow(KeyUnavailableError);
     expect(cipher.loadKeys(ofAda)).toBeUndefined();
     expect(failures).toEqual(['the key service is away']);
     await expect(cipher.scopeFor({ tenant: 'ada' })).rejects.toThrow('away');

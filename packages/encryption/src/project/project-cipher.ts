@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { asBuffer, decryptBytes, encryptBytes } from '../aes-gcm.ts';
 import { parseJsonKeys } from '../chosen-keys.ts';
-import { EncryptionError } from '../cipher.ts';
 import {
   createDataCipher,
   type DataCipher,
@@ -12,6 +11,7 @@ import {
   NO_SCOPE,
 } from '../data-cipher.ts';
 import { createJsonKeyCipher, type JsonKeyCipher } from '../json-keys.ts';
+import { KeyUnavailableError } from '../key-unavailable-error.ts';
 import type { DataKeys } from './data-keys.ts';
 import { findKeyIds, HEADER_BYTES, headerOf, isProjectEncrypted, keyIdOf } from './key-ids.ts';
 import { ProjectJson } from './project-json.ts';
@@ -121,8 +121,8 @@ export class ProjectCipher implements DataCipher {
     const id = isProjectEncrypted(bytes) ? keyIdOf(bytes) : undefined;
     if (id === undefined) return this.#before.decrypt(bytes);
     const key = this.#keys.get(id);
-    if (!key) throw new EncryptionError('Data is encrypted with a key that "encryption.path" does not decrypt.');
-    return decryptBytes(key.bytes, asBuffer(bytes), HEADER_BYTES);
+    if (key) return decryptBytes(key.bytes, asBuffer(bytes), HEADER_BYTES);
+    throw new KeyUnavailableError(id, 'Data is encrypted with a key that "encryption.path" does not decrypt.');
   }
 
   #currentKey(): DataKey {

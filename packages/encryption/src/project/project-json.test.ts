@@ -8,6 +8,7 @@ import {
   JSON_PLACES,
   type JsonHandlers,
   JsonTooDeepError,
+  KeyUnavailableError,
   NO_ENCRYPTION,
   type PlacedJson,
   ProjectCipher,
@@ -258,7 +259,9 @@ describe('handlers for JSON that fail', () => {
     const { cipher, failures, decrypt: asked } = await openCipher(keys, { decrypt: failing });
     await cipher.loadKeys(rows);
     expect(cipher.json.decrypt(rows[1])).toEqual({ secret: 2 });
+    // The fault is that value's: its key is there.
     expect(() => cipher.json.decrypt(rows[0])).toThrow(EncryptionError);
+    expect(() => cipher.json.decrypt(rows[0])).not.toThrow(KeyUnavailableError);
     expect(cipher.json.decryptListed(rows[0])).toMatchObject({ secret: { __error__: { error: 'SealingError' } } });
     expect(cipher.loadKeys(rows)).toBeUndefined();
     expect([failures, asked.mock.calls.length]).toEqual([['not this one'], 1]);
@@ -272,7 +275,7 @@ describe('handlers for JSON that fail', () => {
       decrypt: (metadata, objects) => (metadata.tenant === 'ada' ? away() : decrypt(metadata, objects)),
     });
     await cipher.loadKeys(rows);
-    expect(() => cipher.json.decrypt(rows[0])).toThrow(EncryptionError);
+    expect(() => cipher.json.decrypt(rows[0])).toThrow(KeyUnavailableError);
     expect(cipher.json.decrypt(rows[1])).toEqual({ secret: 2 });
   });
 });

@@ -1,5 +1,6 @@
 import { EncryptionError } from '../cipher.ts';
 import type { JsonPlace } from '../json-places.ts';
+import { KeyUnavailableError } from '../key-unavailable-error.ts';
 import type { DataKeys } from './data-keys.ts';
 import { findMarks, type HandledValue, keyIdOfMark, readMark } from './json-marks.ts';
 import { messagesOf, recentFailures, requireSameKeys, type SizedJson, toPlaced } from './json-messages.ts';
@@ -74,17 +75,23 @@ export class StoredValues {
     return waits.size === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 
-  /** Returns the value that is stored as this text. @throws EncryptionError when it is not loaded */
+  /**
+   * Returns the value that is stored as this text.
+   *
+   * @throws KeyUnavailableError when it is not loaded, EncryptionError when handlers refused it alone or it was changed
+   */
   decrypt(text: string): unknown {
+    const keyId = keyIdOfMark(text) ?? '';
     if (!this.#handlers) {
-      throw new EncryptionError(
-        'Data is encrypted by encrypt.json, and "encryption.path" has no decrypt.json any more.',
-      );
+      const message = 'Data is encrypted by encrypt.json, and "encryption.path" has no decrypt.json any more.';
+      throw new KeyUnavailableError(keyId, message);
     }
-    const plain = this.#keyOf(text) && this.#plain.get(text);
-    if (plain === undefined)
-      throw new EncryptionError('Data is encrypted in a way that "encryption.path" does not decrypt.');
-    return JSON.parse(plain);
+    const key = this.#keyOf(text);
+    const plain = key && this.#plain.get(text);
+    if (plain !== undefined) return JSON.parse(plain);
+    const isFaulty = key && (this.#failed.isFresh(text) || read(key, text) === undefined);
+    const message = 'Data is encrypted in a way that "encryption.path" does not decrypt.';
+    throw isFaulty ? new EncryptionError(message) : new KeyUnavailableError(keyId, message);
   }
 
   /** Returns what is to be decrypted of a row, and adds what others are having decrypted. */

@@ -2,7 +2,7 @@
  * One run as its parent sees it. Events wait here for the checkpoints that were sent before them. They are delivered
  * one batch at a time, and only then does the child get new credit.
  */
-import { type BackendError, mayOverloadDatabase } from '@runyard/checkpointer';
+import { type BackendError, mayOverloadDatabase, missingKeyOf } from '@runyard/checkpointer';
 import type { HostConnection } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
 import type { ExecutionOutcome, RunEvent, RunHandlers } from '../types.ts';
@@ -191,6 +191,10 @@ function readOutcome(header: ToParent['run.settled'], raw: Buffer): ExecutionOut
 function outcomeOf(error: BackendError): ExecutionOutcome | undefined {
   if (error.reason === 'fenced') return { kind: 'fenced' };
   if (error.reason === 'encryption_failed') return { kind: 'lost', cause: 'encryption', reason: error.message };
+  const missingKey = missingKeyOf(error);
+  if (missingKey !== undefined) {
+    return { kind: 'lost', cause: 'missingKey', reason: `${error.message} Key ${missingKey}.` };
+  }
   if (error.reason !== 'unavailable') return undefined;
   const cause = mayOverloadDatabase(error) ? 'slowStorage' : 'storage';
   return { kind: 'lost', cause, reason: `storage is unavailable: ${error.message}` };

@@ -243,6 +243,7 @@ function toOwnedRun(row: CancelRow, epoch: bigint): OwnedRun {
     cancelAction: row.cancel_action,
     cancelReason: row.cancel_reason,
     cancelledForMs: null,
+    keyMissingForMs: null,
     hasWebhooks: row.has_webhooks,
   };
 }

@@ -1,5 +1,5 @@
 import { sqlState, withoutBeforeRows } from '@runyard/database';
-import { type DataCipher, EncryptionError, type EncryptionScope } from '@runyard/encryption';
+import { type DataCipher, EncryptionError, type EncryptionScope, keyHeaderOf } from '@runyard/encryption';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
 import { CLAIM_FLOOR } from '../queue/queue-floors.ts';
@@ -13,12 +13,15 @@ const UNIQUE_VIOLATION = '23505';
 export interface Claims {
   claimed: ClaimedRun[];
   /** Runs that wait for handlers of the project: each for those of its own context alone. */
-  delayed: { fence: Fence; run: Promise<ClaimedRun> }[];
-  /**
-   * Runs that were claimed and cannot be executed: their arguments are encrypted with a key that this process does not
-   * have.
-   */
-  undecryptable: { fence: Fence; error: EncryptionError }[];
+  delayed: (Encrypted & { run: Promise<ClaimedRun> })[];
+  /** Runs that were claimed and cannot be executed: their arguments cannot be decrypted in this process. */
+  undecryptable: (Encrypted & { error: EncryptionError })[];
+}
+
+interface Encrypted {
+  fence: Fence;
+  /** Names the key of the run's arguments. */
+  header: Buffer | undefined;
 }
 
 /** The named runs, and all runs of the named threads. */
@@ -39,7 +42,12 @@ export interface ClaimOptions {
   onDelayed?: (run: DelayedRun) => void;
 }
 
-type Claim = { workerId: string; limit: number } & Omit<ClaimOptions, 'onDelayed'>;
+interface Claim extends Omit<ClaimOptions, 'onDelayed'> {
+  workerId: string;
+  limit: number;
+  /** Headers of the keys whose runs are left to other workers. */
+  withoutKeys: Buffer[];
+}
 
 /**
  * Claims up to `limit` runs for a worker, those that have been ready longest on idle threads. Only the first in line of
@@ -88,17 +96,27 @@ async function claimWithRetries(db: pg.Pool, claim: Claim, event: RunEventTempla
 
 async function claimOnce(
   db: pg.PoolClient,
-  { workerId, limit, among, quarantinedMax = limit }: Claim,
+  { workerId, limit, among, quarantinedMax = limit, withoutKeys }: Claim,
   event: RunEventTemplate,
 ): Promise<ClaimedRow[]> {
-  const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, quarantinedMax];
-  const statement = among
-    ? {
-        name: 'engine_claim_among',
-        text: claimStatement(AMONG),
-        values: [...values, among.runIds, among.threadIds],
-      }
-    : { name: 'engine_claim_any', text: claimStatement(ANY), values };
+  const values: unknown[] = [
+    workerId,
+    limit,
+    event.topic,
+    event.source,
+    event.type,
+    event.deploymentId,
+    quarantinedMax,
+  ];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  let name = among ? 'engine_claim_among' : 'engine_claim_any';
+  let condition = among ? amongRuns(parameter(among.runIds), parameter(among.threadIds)) : ANY;
+  // Values of runs are read only where that is needed.
+  if (withoutKeys.length > 0) {
+    name += '_without_keys';
+    condition += notEncryptedWith(parameter(withoutKeys));
+  }
+  const statement = { name, text: claimStatement(condition), values };
   const { rows } = await db.query<ClaimedRow>(withoutBeforeRows<pg.QueryConfig>(statement));
   return rows;
 }
@@ -125,11 +143,11 @@ function decryptClaims(rows: ClaimedRow[], cipher: DataCipher): Claims {
       if (run instanceof Promise) {
         // Its owner waits for it once all rows are looked at.
         run.catch(() => undefined);
-        claims.delayed.push({ fence: toFence(row), run });
+        claims.delayed.push({ ...encryptedOf(row), run });
       } else claims.claimed.push(run);
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
-      claims.undecryptable.push({ fence: toFence(row), error });
+      claims.undecryptable.push({ ...encryptedOf(row), error });
     }
   }
   return claims;
@@ -146,6 +164,10 @@ function decryptLoaded(row: ClaimedRow, cipher: DataCipher): ClaimedRun | Promis
   const toScoped = (inScope: EncryptionScope) => ({ ...run, inScope });
   const scope = cipher.scopeOf(row.kwargs);
   return scope instanceof Promise ? scope.then(toScoped) : toScoped(scope);
+}
+
+function encryptedOf(row: ClaimedRow): Encrypted {
+  return { fence: toFence(row), header: keyHeaderOf(row.kwargs) };
 }
 
 function toFence({ thread_id: threadId, epoch, run_id: runId }: ClaimedRow): Fence {
@@ -169,8 +191,12 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
 }
 
 const ANY = `AND f.head_ready_at <= now() AND f.head_ready_at >= coalesce(${CLAIM_FLOOR}, '-infinity')`;
-const AMONG = `AND f.thread_id = ANY($9::uuid[] || ARRAY(SELECT n.thread_id FROM run n WHERE n.run_id = ANY($8::uuid[])))
-  AND (r.run_id = ANY($8::uuid[]) OR r.thread_id = ANY($9::uuid[]))`;
+const amongRuns = (runIds: string, threadIds: string) => `
+  AND f.thread_id = ANY(${threadIds}::uuid[] || ARRAY(SELECT n.thread_id FROM run n WHERE n.run_id = ANY(${runIds}::uuid[])))
+  AND (r.run_id = ANY(${runIds}::uuid[]) OR r.thread_id = ANY(${threadIds}::uuid[]))`;
+/** The headers of keys have two lengths, by their kind. */
+const notEncryptedWith = (headers: string) => `
+  AND NOT (substring(r.kwargs FOR 5) = ANY(${headers}::bytea[]) OR substring(r.kwargs FOR 17) = ANY(${headers}::bytea[]))`;
 
 const claimStatement = (condition: string) => `
   WITH picked AS (

@@ -5,6 +5,7 @@ import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RetryReason, RunEvents } from '../run-events.ts';
 import type { ErrorInfo, Fence } from '../types.ts';
 import { endRuns, interruptedEnding } from './end-runs.ts';
+import { keyRetryMs } from './key-waits.ts';
 import { rollBackRuns } from './roll-back-runs.ts';
 import type { ReleasedRun, RunRelease } from './types.ts';
 
@@ -21,6 +22,8 @@ export interface ReleaseOptions {
   maxAttempts: number;
   /** Milliseconds that a run waits after its first, second, … attempt that does not count as failed; then the last. */
   releaseDelaysMs: readonly number[];
+  /** Milliseconds after which a run ends whose encryption key no worker has got. */
+  keyWaitMs: number;
   /** Duration of a worker's lease without a renewal. */
   leaseMs: number;
 }
@@ -52,8 +55,8 @@ export async function releaseRun(
 /**
  * Takes running runs from their worker in the caller's transaction: they wait to be claimed again, and go on from their
  * last checkpoint. A run that was cancelled meanwhile ends as its order says. A run whose attempts fail repeatedly
- * without progress ends in `error`, and so does one with too many attempts, whatever ended them. The runs are locked
- * (`lockOwnedRuns`), their thread rows before them.
+ * without progress ends in `error`, and so does one with too many attempts, whatever ended them, and one whose key is
+ * missing for too long. The runs are locked (`lockOwnedRuns`), their thread rows before them.
  */
 export async function releaseRuns(
   client: pg.ClientBase,
@@ -71,11 +74,11 @@ export async function releaseRuns(
     const failures = failure ? (withProgress.has(run.runId) ? 1 : run.failures + 1) : run.failures;
     if (run.cancelAction === 'rollback') rolledBack.push(run);
     else if (run.cancelAction === 'interrupt') interrupted.push(run);
-    else if (failure && failures >= options.maxFailures) {
-      exhausted.push({ run, error: toExhaustedError(failures, failure) });
-    } else if (run.attempt >= options.maxAttempts) {
-      exhausted.push({ run, error: toLimitError(run.attempt, failure ?? release.cause) });
-    } else waiting.push({ delayMs: failure ? 0 : delayAfter(run.attempt, options), ...release, failures });
+    else {
+      const error = limitReached(release, failures, options);
+      if (error) exhausted.push({ run, error });
+      else waiting.push({ delayMs: defaultDelayMs(release, options), ...release, failures });
+    }
   }
   await endRuns(
     client,
@@ -119,6 +122,15 @@ function retryReason({ isLost, failure, isQuarantined }: OwnedRelease): RetryRea
   return failure || isQuarantined ? 'failed' : 'handed_over';
 }
 
+/** Returns the error of a run that has no further attempt. */
+function limitReached(release: OwnedRelease, failures: number, options: ReleaseOptions): ErrorInfo | undefined {
+  const { run, failure, cause, awaitsKey } = release;
+  if (failure && failures >= options.maxFailures) return toExhaustedError(failures, failure);
+  if (awaitsKey && (run.keyMissingForMs ?? 0) >= options.keyWaitMs) return toMissingKeyError(options.keyWaitMs, cause);
+  if (awaitsKey === 'beforeExecution' || run.attempt < options.maxAttempts) return undefined;
+  return toLimitError(run.attempt, failure ?? cause);
+}
+
 function toExhaustedError(failures: number, failure: ErrorInfo): ErrorInfo {
   return {
     error: 'RunAttemptsExhausted',
@@ -131,8 +143,18 @@ function toLimitError(attempts: number, last: ErrorInfo | undefined): ErrorInfo 
   return { error: 'RunAttemptLimitReached', message: `The run was given up after ${attempts} attempts${ending}` };
 }
 
-function delayAfter(attempt: number, { releaseDelaysMs }: ReleaseOptions): number {
-  return releaseDelaysMs[Math.min(attempt, releaseDelaysMs.length) - 1] ?? 0;
+function toMissingKeyError(keyWaitMs: number, last: ErrorInfo | undefined): ErrorInfo {
+  const hours = Math.round(keyWaitMs / 360_000) / 10;
+  return {
+    error: 'EncryptionKeyUnavailable',
+    message: `No worker got the encryption key of the run within ${hours} hours${last ? `: ${last.message}` : '.'}`,
+  };
+}
+
+function defaultDelayMs({ run, failure, awaitsKey }: OwnedRelease, { releaseDelaysMs }: ReleaseOptions): number {
+  if (awaitsKey) return keyRetryMs(awaitsKey, run.keyMissingForMs ?? 0);
+  if (failure) return 0;
+  return releaseDelaysMs[Math.min(run.attempt, releaseDelaysMs.length) - 1] ?? 0;
 }
 
 /**
@@ -162,8 +184,9 @@ async function requeueRuns(
   await client.query({
     name: 'engine_requeue_runs',
     text: `WITH i AS (
-             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[], $7::float8[])
-               AS i (run_id, thread_id, failures, is_suspect, is_lost, delay_ms)
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[], $7::float8[],
+                                  $8::boolean[], $9::boolean[])
+               AS i (run_id, thread_id, failures, is_suspect, is_lost, delay_ms, awaits_key, is_unexecuted)
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL FROM i WHERE f.thread_id = i.thread_id
            )
@@ -172,6 +195,9 @@ async function requeueRuns(
                ready_at = CASE WHEN i.delay_ms > 0 THEN now() + make_interval(secs => i.delay_ms / 1000)
                                ELSE r.ready_at END,
                is_suspect = r.is_suspect OR i.is_suspect, updated_at = now(),
+               key_missing_since = CASE WHEN i.awaits_key THEN coalesce(r.key_missing_since, now()) END,
+               -- It stays one that has begun, so that no other run of its thread passes it.
+               attempt = CASE WHEN i.is_unexecuted THEN greatest(1, r.attempt - 1) ELSE r.attempt END,
                lost_at = (SELECT w.lease_until - make_interval(secs => $6::float8 / 1000) FROM worker w
                           WHERE i.is_lost AND w.worker_id = r.worker_id)
            FROM i WHERE r.run_id = i.run_id`,
@@ -183,6 +209,8 @@ async function requeueRuns(
       releases.map(({ isLost }) => isLost ?? false),
       leaseMs,
       releases.map(({ delayMs }) => delayMs ?? 0),
+      releases.map(({ awaitsKey }) => awaitsKey !== undefined),
+      releases.map(({ awaitsKey }) => awaitsKey === 'beforeExecution'),
     ],
   });
   await refreshHeads(

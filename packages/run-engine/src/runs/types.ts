@@ -207,8 +207,14 @@ export interface RunRelease {
    */
   isQuarantined?: boolean;
   /**
-   * Milliseconds that the run waits before it is claimed again. Default: none after a failure that counts, and longer
-   * with each attempt after one that does not.
+   * Says that a key of the run's data was not to be had, and when that was found. The run waits for the key, and the
+   * attempt does not count as failed; before anything was executed it is no attempt at all. A key that stays missing
+   * ends the run.
+   */
+  awaitsKey?: 'beforeExecution' | 'duringExecution';
+  /**
+   * Milliseconds that the run waits before it is claimed again. Default: none after a failure that counts, longer with
+   * each attempt after one that does not, and as the key demands for one that waits for a key.
    */
   delayMs?: number;
 }

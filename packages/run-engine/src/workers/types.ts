@@ -74,6 +74,8 @@ export interface QueueStatistics {
   pendingWaitMedian: number;
   /** Longest wait of a pending run whose thread is idle. */
   unblockedWaitMax: number;
+  /** Pending runs whose encryption key no worker has got at the last try. */
+  runsAwaitingKeys: number;
   workers: number;
   slots: number;
 }

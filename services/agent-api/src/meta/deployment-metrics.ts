@@ -44,6 +44,11 @@ export function registerDeploymentMetrics(
     'Longest wait of a run whose thread is free, seconds.',
     (q) => q.unblockedWaitMax,
   );
+  queueGauge(
+    'runs_awaiting_keys',
+    'Waiting runs whose encryption key no worker has got at the last try.',
+    (q) => q.runsAwaitingKeys,
+  );
   queueGauge('workers_max', 'Runs the workers can execute at once.', (q) => q.slots);
   queueGauge('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
   queueGauge('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));

@@ -55,6 +55,17 @@ it('a run whose data the project did not encrypt is charged, and tried again whe
   });
 });
 
+it('a run whose stored data needs a key that is away waits for it and is not charged', () => {
+  const lost = { kind: 'lost', cause: 'missingKey', reason: 'Key 01020304.' } as const;
+  expect(decideEnding(lost, undefined, { ...about, attribution: 'sole' })).toEqual({
+    kind: 'release',
+    release: {
+      awaitsKey: 'duringExecution',
+      cause: { error: 'EncryptionKeyUnavailable', message: 'Key 01020304.' },
+    },
+  });
+});
+
 it('a run whose host ended is charged, quarantined or neither, by its crash attribution', () => {
   const lost = { kind: 'lost', cause: 'outOfMemory', reason: 'out of memory' } as const;
   expect(decideEnding(lost, undefined, about)).toEqual({

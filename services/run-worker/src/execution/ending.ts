@@ -74,6 +74,7 @@ const LOSS_ERRORS: Record<LossCause, string> = {
   unresponsive: 'GraphHostUnresponsive',
   slowStorage: 'StorageTooSlow',
   encryption: 'EncryptionUnavailable',
+  missingKey: 'EncryptionKeyUnavailable',
   undeliverable: 'EventsUndeliverable',
 };
 
@@ -84,6 +85,8 @@ function toRelease(
   const failure = { error: LOSS_ERRORS[cause], message: reason };
   // An outage of storage says nothing about the run.
   if (cause === 'storage') return { cause: failure };
+  // Nor does a key that this worker does not have, or not now.
+  if (cause === 'missingKey') return { awaitsKey: 'duringExecution', cause: failure };
   // Handlers of the project that failed are not asked again at once.
   if (cause === 'encryption') return { failure, delayMs: ENCRYPTION_RETRY_MS };
   if (cause === 'slowStorage' || cause === 'undeliverable' || attribution === 'sole') return { failure };
