@@ -68,6 +68,30 @@ it('a run finds out after an outage that its database has lost its last checkpoi
   expect((await run.get(threadId, ''))?.key).toEqual(kept.key);
 });
 
+it('a flush of checkpoints that meets a deadlock is tried again, five times in all', async () => {
+  const fence = await takeOver(database.pool);
+  const { threadId } = fence;
+  const meeting = (deadlocks: number) => {
+    const flushes: unknown[] = [];
+    const deadlocked = Object.assign(Object.create(database.pool) as pg.Pool, {
+      query: (query: { name?: string }) => {
+        if (query.name !== 'checkpoint_flush' || flushes.push(query) > deadlocks)
+          return database.pool.query(query as pg.QueryConfig);
+        return Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' }));
+      },
+    });
+    return { flushes, run: new PostgresCheckpoints({ pool: deadlocked }).forRun(fence) };
+  };
+  const passing = meeting(2);
+  const put = samplePut({ threadId });
+  await passing.run.put(put);
+  expect(passing.flushes).toHaveLength(3);
+  expect((await passing.run.get(threadId, ''))?.key).toEqual(put.key);
+  const lasting = meeting(9);
+  await expect(lasting.run.put(samplePut({ threadId }))).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(lasting.flushes).toHaveLength(5);
+});
+
 it('a run goes on after an outage from what the database has', async () => {
   const fence = await takeOver(database.pool);
   const run = new PostgresCheckpoints({ pool, unavailableRetryMs: 10_000 }).forRun(fence);

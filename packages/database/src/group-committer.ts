@@ -1,13 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Batch, CommitQueue, type Queued } from './commit-queue.ts';
-import { isRetryable, isTimeoutOrOutOfMemory, isUnavailable, mayBeFaultOfOneItem } from './sql-errors.ts';
+import { isTimeoutOrOutOfMemory, isUnavailable, mayBeFaultOfOneItem } from './sql-errors.ts';
 
 export interface GroupCommitterOptions<Item, Result> {
   /** Appears in messages and metrics. */
   name: string;
   /**
    * Writes the items in one transaction or one statement, all or nothing. Returns one result per item in the same
-   * order; an `Error` in an item's place rejects that item alone.
+   * order; an `Error` in an item's place rejects that item alone. It repeats by itself what another try may bring to its
+   * end, such as a deadlock (`attempts` of `withTransaction`, `repeatDeadlocks`).
    */
   flush(items: Item[]): Promise<(Result | Error)[]>;
   /** Maximum number of items per flush. Default 256. */
@@ -54,16 +54,14 @@ export class CommitRefusedError extends Error {
   }
 }
 
-const RETRIES = 4;
-
 /**
  * Writes items that many callers submit at about the same time in common transactions. A flush takes everything that
  * arrived during the last one, so a single item is written at once and many share commits; there is no timer.
  *
  * One caller's item cannot fail another's. When Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23),
  * does not finish it in time, or does not get a lock for it, the flush is split in halves and retried until the faulty
- * item stands alone. A deadlock is retried. Any other error, such as a lost connection, fails every item of that flush:
- * nobody knows whether it took effect. When the database is unavailable, it also fails the items that have waited since
+ * item stands alone. Any other error, such as a lost connection, fails every item of that flush: nobody knows whether
+ * it took effect. When the database is unavailable, it also fails the items that have waited since
  * before that flush, so that no item waits for more than two flushes.
  */
 export class GroupCommitter<Item, Result = void> {
@@ -168,7 +166,7 @@ export class GroupCommitter<Item, Result = void> {
         outcome,
       });
     try {
-      const results = await this.#flushWithRetry(part.map(({ item }) => item));
+      const results = await this.#flush(part.map(({ item }) => item));
       report('committed');
       for (const [index, queued] of part.entries()) {
         const result = results[index] as Result | Error;
@@ -190,18 +188,10 @@ export class GroupCommitter<Item, Result = void> {
     }
   }
 
-  async #flushWithRetry(items: Item[]): Promise<(Result | Error)[]> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const results = await this.#options.flush(items);
-        if (results.length === items.length) return results;
-        throw new Error(`${this.#options.name}: ${results.length} results for ${items.length} items.`);
-      } catch (error) {
-        if (attempt >= RETRIES || !isRetryable(error)) throw error;
-        // The random pause keeps transactions from colliding again at once.
-        await pause(Math.random() * 5 * 2 ** attempt);
-      }
-    }
+  async #flush(items: Item[]): Promise<(Result | Error)[]> {
+    const results = await this.#options.flush(items);
+    if (results.length === items.length) return results;
+    throw new Error(`${this.#options.name}: ${results.length} results for ${items.length} items.`);
   }
 
   #withoutFailedKeys(part: Queued<Item, Result>[], failedKeys: Map<string, unknown>): Queued<Item, Result>[] {

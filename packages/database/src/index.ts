@@ -43,5 +43,5 @@ export {
 } from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
 export { toUuid } from './to-uuid.ts';
-export { type TransactionOptions, withTransaction } from './transaction.ts';
+export { repeatDeadlocks, type TransactionOptions, withTransaction } from './transaction.ts';
 export { refuseUnstorableText } from './unstorable-text.ts';

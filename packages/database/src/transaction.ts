@@ -30,10 +30,17 @@ export async function withTransaction<T>(
   work: (client: pg.PoolClient) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  const { attempts = 1 } = options;
+  return repeatDeadlocks(options.attempts ?? 1, () => runOnce(pool, work, options));
+}
+
+/**
+ * Repeats statements that commit by themselves, or a transaction, when they meet a deadlock (40P01) or a serialization
+ * failure (40001), which have undone them. Only one layer may do so: two multiply their tries.
+ */
+export async function repeatDeadlocks<T>(attempts: number, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(pool, work, options);
+      return await work();
     } catch (error) {
       if (attempt >= attempts || !isRetryable(error)) throw error;
       // The random pause keeps transactions from colliding again at once.

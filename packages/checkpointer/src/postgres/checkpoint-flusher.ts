@@ -1,4 +1,4 @@
-import { isRetryable, mayBeFaultOfOneItem, withTransaction } from '@runyard/database';
+import { isRetryable, mayBeFaultOfOneItem, repeatDeadlocks, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { BackendError, type CheckpointKey } from '../backend.ts';
 import { toWriteError } from './backend-errors.ts';
@@ -15,6 +15,9 @@ export interface CheckpointFlusherOptions {
   unavailableRetryMs: number;
 }
 
+/** Tries of a flush that meets a deadlock. */
+const ATTEMPTS = 5;
+
 /** Writes the operations of many runs in one transaction. It must be called by a group committer keyed by thread. */
 export class CheckpointFlusher {
   readonly #pool: pg.Pool;
@@ -27,15 +30,16 @@ export class CheckpointFlusher {
 
   /**
    * Returns `undefined` for committed operations and an error for others: those with a stale fence, and everything of a
-   * writer after its first failure. Throws errors that the committer can handle by a retry or by separating the
-   * operations.
+   * writer after its first failure. Throws a deadlock that comes again and again, and errors that the committer can
+   * handle by separating the operations.
    */
   async flush(operations: CheckpointOperation[]): Promise<(undefined | BackendError)[]> {
     const live = operations.filter(({ writer }) => !writer.failure);
     let tries = 0;
     const write = () => {
       tries += 1;
-      return this.#write(live, tries > 1);
+      const isRepeated = tries > 1;
+      return repeatDeadlocks(ATTEMPTS, () => this.#write(live, isRepeated));
     };
     try {
       // The write can be repeated: if it was committed and the answer was lost, it writes the same keys again.
