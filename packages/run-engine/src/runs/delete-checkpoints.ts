@@ -1,6 +1,13 @@
 import type pg from 'pg';
 import { removalDeadline, removeInSteps } from '../threads/remove-in-steps.ts';
 
+/** Written so that only the index by run serves it: the thread may have millions of other writes. */
+export const DELETE_RUN_WRITES = {
+  name: 'engine_delete_run_writes',
+  text: `DELETE FROM checkpoint_write w USING unnest($1::uuid[], $2::uuid[]) AS i (thread_id, run_id)
+         WHERE w.run_id = i.run_id AND (w.thread_id = i.thread_id) IS TRUE`,
+};
+
 /**
  * Deletes runs' checkpoints and their writes to other checkpoints, so that the threads are as they were before the
  * runs. It deletes only a part of many checkpoints: the newest, so that the rest is consistent. Returns whether nothing
@@ -44,12 +51,7 @@ async function deleteNewest(client: pg.ClientBase, values: unknown[]): Promise<n
 
 /** Removes the runs' writes to other checkpoints, and restores the writes that they replaced. */
 async function restoreWrites(client: pg.ClientBase, values: unknown[]): Promise<void> {
-  await client.query({
-    name: 'engine_delete_run_writes',
-    text: `DELETE FROM checkpoint_write w USING unnest($1::uuid[], $2::uuid[]) AS i (thread_id, run_id)
-           WHERE w.thread_id = i.thread_id AND w.run_id = i.run_id`,
-    values,
-  });
+  await client.query({ ...DELETE_RUN_WRITES, values });
   await client.query({
     name: 'engine_restore_writes',
     text: `WITH replaced AS (
