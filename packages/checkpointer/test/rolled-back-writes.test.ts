@@ -126,3 +126,53 @@ it('a checkpoint that a run found and put again stays when that run is rolled ba
   expect(await finish(answering)).toMatchObject({ isRolledBack: true });
   expect(await rowsOfCheckpoints(threadId)).toEqual(before);
 });
+
+it('a copy of a thread whose question is being answered asks it, and takes nothing of the answer', async () => {
+  const sourceId = randomUUID();
+  await engine.createThread({ threadId: sourceId, metadata: {}, ifExists: 'raise' });
+  const asking = await claim(sourceId);
+  await graphOf(asking).invoke({ answers: [] }, { configurable: { thread_id: sourceId } });
+  await finish(asking);
+  const asked = await rowsOf('checkpoint_write', sourceId);
+
+  const answering = await claim(sourceId);
+  await graphOf(answering).invoke(new Command({ resume: 'yes' }), { configurable: { thread_id: sourceId } });
+  expect(await rowsOf('checkpoint_write', sourceId)).not.toHaveLength(asked.length);
+  const threadId = randomUUID();
+  await engine.histories.copy({ sourceId, threadId, metadata: {} });
+  const ofCopy = asked.map((row) => ({ ...row, thread_id: threadId, run_id: null, stream_position: null }));
+  expect(await rowsOf('checkpoint_write', threadId)).toEqual(ofCopy);
+
+  const config = { configurable: { thread_id: threadId } };
+  const going = await claim(threadId);
+  await graphOf(going).invoke(null, config);
+  const [task] = (await graphOf(going).getState(config)).tasks;
+  expect(task!.interrupts).toMatchObject([{ value: 'first?' }]);
+  await finish(going);
+  await finish(answering);
+
+  const laterId = randomUUID();
+  await engine.histories.copy({ sourceId, threadId: laterId, metadata: {} });
+  expect(await rowsOf('checkpoint_write', laterId)).toHaveLength((await rowsOf('checkpoint_write', sourceId)).length);
+});
+
+it('a copy of a thread has the answers that its run in flight has got past', async () => {
+  const sourceId = randomUUID();
+  await engine.createThread({ threadId: sourceId, metadata: {}, ifExists: 'raise' });
+  const asking = await claim(sourceId);
+  await graphOf(asking).invoke({ answers: [] }, { configurable: { thread_id: sourceId } });
+  await finish(asking);
+  const first = await claim(sourceId);
+  await graphOf(first).invoke(new Command({ resume: 'yes' }), { configurable: { thread_id: sourceId } });
+  await finish(first);
+  const second = await claim(sourceId);
+  await graphOf(second).invoke(new Command({ resume: 'no' }), { configurable: { thread_id: sourceId } });
+  const threadId = randomUUID();
+  await engine.histories.copy({ sourceId, threadId, metadata: {} });
+  const copied = await claim(threadId);
+  const { values, next } = await graphOf(copied).getState({ configurable: { thread_id: threadId } });
+  expect([values.answers, next]).toEqual([['yes', 'no'], []]);
+  expect(await rowsOf('checkpoint_write', threadId)).toHaveLength((await rowsOf('checkpoint_write', sourceId)).length);
+  await finish(copied);
+  await finish(second);
+});

@@ -18,9 +18,21 @@ const IS_BEHIND = `(SELECT max(checkpoint_id) FROM checkpoint WHERE thread_id = 
   IS DISTINCT FROM (SELECT checkpoint_id FROM thread_state WHERE thread_id = $1)`;
 
 /**
+ * The tasks whose interrupts a run in flight has begun to answer at a checkpoint that it has not passed. Its answer is
+ * no part of the history yet: the copy would take it without asking, and nobody could roll it back there.
+ */
+const ANSWERING = `
+  SELECT DISTINCT w.checkpoint_ns, w.checkpoint_id, w.task_id, w.run_id
+  FROM run r JOIN checkpoint_write w ON w.thread_id = r.thread_id AND w.run_id = r.run_id
+  WHERE r.thread_id = $1 AND r.status IN ('pending', 'running') AND r.attempt > 0 AND w.channel = '__resume__'
+    AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread_id = $1 AND c.checkpoint_ns = w.checkpoint_ns
+                      AND c.checkpoint_id > w.checkpoint_id AND c.run_id = w.run_id)`;
+const IS_ANSWERED_BY_WRITER = `(checkpoint_ns, checkpoint_id, task_id, run_id) IN (SELECT * FROM answering)`;
+
+/**
  * Copies a thread with its whole history inside Postgres; undefined when the source does not exist. It is one
  * statement, so it sees one moment of the source: of a busy one the last committed checkpoint, with everything before
- * it. Runs stay with the source.
+ * it, and the questions that it has not got past as they were before it answered. Runs stay with the source.
  */
 export async function copyThread(
   client: pg.ClientBase,
@@ -51,11 +63,15 @@ export async function copyThread(
              INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)
              SELECT m.thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data
              FROM made m, checkpoint_blob b WHERE b.thread_id = $1
+           ), answering AS MATERIALIZED (${ANSWERING}
            ), writes AS (
              INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type,
                                            data)
              SELECT m.thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, data
-             FROM made m, checkpoint_write w WHERE w.thread_id = $1
+             FROM made m, checkpoint_write w WHERE w.thread_id = $1 AND (${IS_ANSWERED_BY_WRITER}) IS NOT TRUE
+             UNION ALL
+             SELECT m.thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, data
+             FROM made m, checkpoint_write_replaced w WHERE w.thread_id = $1 AND ${IS_ANSWERED_BY_WRITER}
            ), behind AS (
              INSERT INTO thread_state_behind (thread_id, look_at) SELECT thread_id, now() + ${STATE_WRITE_TIME} FROM made
              WHERE ${IS_BEHIND}
