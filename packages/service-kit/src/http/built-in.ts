@@ -89,19 +89,33 @@ async function metricsReply({ context }: AppOptions, format: 'prometheus' | 'jso
   return ok(await context.metrics.text(), { 'content-type': context.metrics.registry.contentType });
 }
 
+/** The documents are made when somebody asks for them first: at a start they would be a tenth of all its work. */
 function documentationOf(options: AppOptions): BoundOperation[] {
-  if (!options.openApi) return [];
+  const { openApi } = options;
+  if (!openApi) return [];
+  const document = once(() => describeApp(options, openApi));
+  const json = once(() => JSON.stringify(document()));
+  const page = once(() => renderDocumentation(document()));
+  return [
+    bind(openApiOperation, () => ok(json(), { 'content-type': 'application/json' })),
+    bind(docsOperation, () => ok(page(), { 'content-type': 'text/html; charset=utf-8' })),
+  ];
+}
+
+function describeApp(options: AppOptions, info: NonNullable<AppOptions['openApi']>) {
   const own = options.operations.map(({ operation }) => operation).filter(({ access }) => access !== 'internal');
   const operations = [healthOperation, metricsOperation, openApiOperation, docsOperation, ...own];
   const shown = operations.filter((operation) => !options.isExcluded?.(operation)).filter(isUniqueByRoute);
-  const merged = mergeOpenApi(buildOpenApi(shown, options.openApi), options.additionalOpenApi ?? {});
-  const document = describeSecurity(merged, options.security ?? {});
-  const json = JSON.stringify(document);
-  const page = renderDocumentation(document);
-  return [
-    bind(openApiOperation, () => ok(json, { 'content-type': 'application/json' })),
-    bind(docsOperation, () => ok(page, { 'content-type': 'text/html; charset=utf-8' })),
-  ];
+  const merged = mergeOpenApi(buildOpenApi(shown, info), options.additionalOpenApi ?? {});
+  return describeSecurity(merged, options.security ?? {});
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function isUniqueByRoute(
