@@ -26,6 +26,7 @@ export { redactPath } from './http/redact-path.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';
+export { type RequestOrigin, requestOrigin } from './http/request-origin.ts';
 export * from './http/request-trace.ts';
 export * from './http/route-table.ts';
 export * from './http/unread-bodies.ts';

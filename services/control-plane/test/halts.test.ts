@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Deployment, HaltState, Listener } from '@runyard/contracts';
+import { conforms, type DataOf, type Deployment, HaltChanged, type HaltState, type Listener } from '@runyard/contracts';
+import { createEventBus } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE } from './support/callers.ts';
@@ -58,6 +60,49 @@ describe('halting a deployment', () => {
     expect((await resume(pathOf(deployment))).body).toMatchObject({ is_halted: false, halts: [], reached: 1 });
     expect(await reasonIn(deployment)).toBeNull();
     expect((await resume(pathOf(deployment))).status).toBe(200);
+  });
+
+  it('counts waiting runs that its servers cancel, also when none is running', async () => {
+    const deployment = await platform.createHealthy();
+    await rowsOf(deployment, "INSERT INTO run VALUES ('pending')");
+    const { body } = await halt(pathOf(deployment), { reason: REASON, queued: 'cancel' });
+    expect(body).toMatchObject({ runs_in_flight: 0, runs_queued: 1, runs_cancelled: 0 });
+    await rowsOf(deployment, "UPDATE run SET status = 'interrupted'");
+    await waitFor(async () => (await stateOf(pathOf(deployment))).runs_queued === 0, { what: 'the empty queue' });
+  });
+
+  it('is told to the audit trail once for each change, with who made it and from where', async () => {
+    const { body: deployment } = await platform.create();
+    const told: DataOf<typeof HaltChanged>[] = [];
+    const bus = createEventBus(platform.bus, { logger: silentLogger });
+    await bus.subscribe({
+      topics: ['deployments'],
+      group: 'test',
+      from: 'earliest',
+      onEvent: async (event) => {
+        if (conforms(HaltChanged, event) && event.subject === deployment.id) told.push(event.data);
+      },
+    });
+    await halt(pathOf(deployment));
+    await halt(pathOf(deployment));
+    await halt(pathOf(deployment), { reason: 'another', queued: 'cancel' });
+    await resume(pathOf(deployment));
+    await waitFor(() => told.at(-1)?.after === null, { what: 'the last event' });
+    await bus.close();
+    const [first, second] = [
+      { reason: REASON, queued: 'keep' },
+      { reason: 'another', queued: 'cancel' },
+    ];
+    expect(told.map(({ before, after }) => [before, after])).toEqual([
+      [null, first],
+      [first, second],
+      [second, null],
+    ]);
+    expect(told.at(-1)).toMatchObject({
+      deployment_id: deployment.id,
+      workspace_id: deployment.tenant_id,
+      origin: { operation: 'resumeDeployment', request_path: '/v2/deployments/{deployment_id}/resume' },
+    });
   });
 
   it('survives a restart of the platform, a new revision, and a loss of the row in its database', async () => {

@@ -1,12 +1,17 @@
 import { retryStartStep } from '@runyard/database';
+import type { EventBus } from '@runyard/event-bus';
 import type { BoundOperation } from '@runyard/service-kit';
 import { AuditKeys } from './audit/audit-keys.ts';
 import { AuditRetention } from './audit/audit-retention.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
+import { recordHalts } from './audit/halts.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Opens the audit trail for reading, and removes what is older than the installation keeps. */
-export async function openAudit({ config, context, database, cipher }: Foundation): Promise<BoundOperation[]> {
+/** Opens the audit trail for reading and for halts, and removes what is older than the installation keeps. */
+export async function openAudit(
+  { config, context, database, cipher }: Foundation,
+  bus: EventBus,
+): Promise<BoundOperation[]> {
   const { logger, lifecycle } = context;
   const { prisma } = database;
   const keys = new AuditKeys({ prisma, cipher, logger });
@@ -14,5 +19,6 @@ export async function openAudit({ config, context, database, cipher }: Foundatio
   const retention = new AuditRetention({ database, keys, days: config.AUDIT_RETENTION_DAYS, logger });
   retention.start();
   lifecycle.onStop('audit retention', () => retention.stop());
+  recordHalts({ bus, database, lifecycle, logger });
   return auditRoutes({ prisma, keys });
 }

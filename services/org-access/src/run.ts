@@ -33,7 +33,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const emails = openEmail(foundation);
   const credentials = await openCredentials(foundation);
   const { signingKeys, verifier } = credentials;
-  const auditOperations = await openAudit(foundation);
+  const auditOperations = await openAudit(foundation, bus);
   const sso = await openSso(foundation);
   const accounts = openAccounts(foundation, credentials, emails, sso.logout);
   const operations = [

@@ -1,5 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { ChainVerifier, hashEvent } from '@runyard/audit-chain';
-import { type AuditEvent, type AuditLogPage, type AuditLogVerification, PRINCIPAL_HEADER } from '@runyard/contracts';
+import {
+  type AuditEvent,
+  type AuditLogPage,
+  type AuditLogVerification,
+  HaltChanged,
+  PRINCIPAL_HEADER,
+} from '@runyard/contracts';
+import { createEventBus, makeEvent } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
 import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -40,6 +49,45 @@ const tamper = (statement: string) =>
     await client.query('SET session_replication_role = replica');
     await client.query(statement);
   });
+
+describe('a halt', () => {
+  it('is in the trail once, however often control-plane tells of it', async () => {
+    const { organization_id, workspace_id } = platform.bootstrap;
+    const origin = {
+      actor_kind: 'personal_token' as const,
+      actor_id: randomUUID(),
+      person_id: randomUUID(),
+      credential_id: randomUUID(),
+      address: '192.0.2.7',
+      request_id: 'request-2',
+      operation: 'haltWorkspace',
+      request_method: 'POST',
+      request_path: '/v2/workspaces/current/halt',
+    };
+    const after = { reason: 'It mails customers', queued: 'keep' as const };
+    const data = { organization_id, workspace_id, deployment_id: null, before: null, after, origin };
+    const place = { source: '/test', subject: workspace_id };
+    const halted = makeEvent(HaltChanged, { ...place, data });
+    const ended = { ...data, workspace_id: null, before: after, after: null };
+    const resumed = makeEvent(HaltChanged, { ...place, data: ended });
+    const bus = createEventBus(platform.bus, { logger: silentLogger });
+    await bus.publish(
+      'deployments',
+      [halted, halted, resumed].map((event) => ({ key: workspace_id, event })),
+    );
+    await bus.close();
+    await expect.poll(() => list('?action=organization.resumed')).toMatchObject({ items: [{ id: resumed.id }] });
+    const { items } = await list('?action=workspace.halted');
+    expect(items).toEqual([
+      expect.objectContaining({
+        ...{ id: halted.id, ...origin, resource_type: 'workspace', resource_id: workspace_id, workspace_id },
+        ...{ before: null, after },
+        details: { changed_at: halted.time },
+      }),
+    ]);
+    expect((await verify()).body).toMatchObject({ valid: true });
+  });
+});
 
 describe('a change', () => {
   it('leaves an event with actor, credential, address, request, operation, before and after', async () => {

@@ -7,6 +7,7 @@ import {
   DeploymentRouteChanged,
   RevisionStatusChanged,
 } from './deployments.ts';
+import { HaltChanged } from './halts.ts';
 import {
   IdentityChanged,
   IdentityRemoved,
@@ -28,13 +29,14 @@ export const TOPICS = {
   },
   deployments: {
     name: 'runyard.deployments',
-    key: 'deployment id',
+    key: 'deployment id; of a wider halt the id of its workspace or organization',
     events: [
       DeploymentCreated,
       DeploymentRouteChanged,
       DeploymentAuthModeChanged,
       DeploymentDeleted,
       RevisionStatusChanged,
+      HaltChanged,
     ],
   },
   organizations: {
@@ -64,5 +66,6 @@ export type TopicName = keyof typeof TOPICS;
 export * from './audit.ts';
 export * from './deployments.ts';
 export * from './envelope.ts';
+export * from './halts.ts';
 export * from './organizations.ts';
 export * from './runs.ts';

@@ -5,12 +5,9 @@ import {
   type DeploymentRoute,
   DeploymentRouteChanged,
   RevisionStatusChanged,
-  TOPICS,
 } from '@runyard/contracts';
-import { makeEvent } from '@runyard/event-bus';
 import type { Deployment, Prisma } from '../generated/client.ts';
-
-const SOURCE = '/runyard/control-plane';
+import { record } from './record.ts';
 
 /** Records the events of this service in its outbox. Each is written in the transaction that makes it true. */
 export const deploymentEvents = {
@@ -61,16 +58,4 @@ export function routeOf(deployment: Deployment): DeploymentRoute {
     mount_prefix: deployment.mountPrefixRevisionId === deployment.activeRevisionId ? deployment.mountPrefix : null,
     version: Number(deployment.routeVersion),
   };
-}
-
-async function record(
-  transaction: Prisma.TransactionClient,
-  schema: Parameters<typeof makeEvent>[0],
-  deploymentId: string,
-  data: object,
-): Promise<void> {
-  const event = makeEvent(schema, { source: SOURCE, subject: deploymentId, data });
-  await transaction.outbox.create({
-    data: { topic: TOPICS.deployments.name, key: deploymentId, event: event as unknown as Prisma.InputJsonObject },
-  });
 }

@@ -1,17 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HaltRequest, HaltState } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
-import { type Logger, type Principal, tenantOf } from '@runyard/service-kit';
+import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { deploymentStore } from '../deployments/deployment-store.ts';
 import { requireDeployment } from '../deployments/desired-state.ts';
 import { breadthOf, type HaltOutcome } from '../deployments/halts/desired-halt.ts';
 import { deploymentsOf, type HaltTarget, haltLock, haltStore } from '../deployments/halts/halt-store.ts';
+import { recordHaltChange } from '../events/halt-events.ts';
 import type { Halt } from '../generated/client.ts';
 import type { RolloutDispatcher } from '../listeners/rollout-dispatcher.ts';
 
 /** The thing that a caller halts: a deployment by its id, or its own workspace or organization. */
 export type HaltSubject = { deploymentId: string } | 'workspace' | 'organization';
+
+/** The caller that changes a halt, and the origin of its request. */
+export interface HaltRequester {
+  caller: Principal;
+  origin: RequestOrigin;
+}
 
 export interface HaltServiceOptions {
   database: Database;
@@ -34,13 +41,13 @@ export class HaltService {
   }
 
   /** @throws NotFoundError */
-  async halt(caller: Principal, subject: HaltSubject, { reason, queued }: HaltRequest): Promise<HaltState> {
-    return this.#change(caller, subject, { reason, cancelsQueued: queued === 'cancel' });
+  async halt(by: HaltRequester, subject: HaltSubject, { reason, queued }: HaltRequest): Promise<HaltState> {
+    return this.#change(by, subject, { reason, cancelsQueued: queued === 'cancel' });
   }
 
   /** @throws NotFoundError */
-  async resume(caller: Principal, subject: HaltSubject): Promise<HaltState> {
-    return this.#change(caller, subject, null);
+  async resume(by: HaltRequester, subject: HaltSubject): Promise<HaltState> {
+    return this.#change(by, subject, null);
   }
 
   /** @throws NotFoundError */
@@ -50,7 +57,7 @@ export class HaltService {
 
   /** A repeated request changes nothing, and is answered with how far it is. */
   async #change(
-    caller: Principal,
+    { caller, origin }: HaltRequester,
     subject: HaltSubject,
     desired: Pick<Halt, 'reason' | 'cancelsQueued'> | null,
   ): Promise<HaltState> {
@@ -73,6 +80,7 @@ export class HaltService {
         where: deploymentsOf(target),
         data: { haltVersion: { increment: 1 } },
       });
+      await recordHaltChange(transaction, target, { before: current, after: desired, origin });
       return true;
     });
     const { identity } = caller;

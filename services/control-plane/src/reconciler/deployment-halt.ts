@@ -14,14 +14,16 @@ export interface DeploymentHaltOptions {
   logger: Logger;
 }
 
-/** Milliseconds between looks while runs are in flight, or the database was not reached. */
+/** Milliseconds between looks while there are runs to cancel, or the database was not reached. */
 const AGAIN_MS = 1_000;
+/** Milliseconds between looks at a deployment in which nothing runs: its servers may still be counting what they ended. */
+const QUIET_AGAIN_MS = 10_000;
 const NOTHING: HaltProgress = { runsCancelled: 0, runsInFlight: 0, runsQueued: 0 };
 const [UNDEFINED_TABLE, UNDEFINED_COLUMN, UNDEFINED_DATABASE] = ['42P01', '42703', '3D000'];
 
 /**
  * Writes the halt of one deployment into its own database, where its servers and workers read it, and reports how far
- * that is until nothing runs any more. It works beside roll-outs, which may take minutes.
+ * that is until the resume. It works beside roll-outs, which may take minutes.
  */
 export class DeploymentHalt {
   readonly #options: DeploymentHaltOptions;
@@ -56,19 +58,21 @@ export class DeploymentHalt {
     const { deploymentId, store, logger } = this.#options;
     clearTimeout(this.#timer);
     if (this.#isStopped) return;
+    let againMs = AGAIN_MS;
     try {
       const desired = await store.findHalt(deploymentId);
       if (!desired || desired.version === this.#settled) return;
       const outcome = await this.#write(desired);
       await store.reportHalt(deploymentId, outcome);
-      if (outcome.is_reached && (desired.reason === null || outcome.runs_in_flight === 0)) {
+      if (outcome.is_reached && desired.reason === null) {
         this.#settled = desired.version;
         return;
       }
+      if (outcome.is_reached && !hasRunsToCancel(desired, outcome)) againMs = QUIET_AGAIN_MS;
     } catch (error) {
       logger.warn('halt not reported, will retry', { error });
     }
-    if (!this.#isStopped) this.#timer = setTimeout(() => void this.apply(), AGAIN_MS).unref();
+    if (!this.#isStopped) this.#timer = setTimeout(() => void this.apply(), againMs).unref();
   }
 
   async #write(desired: DesiredHalt): Promise<HaltOutcome> {
@@ -89,6 +93,10 @@ export class DeploymentHalt {
       return { ...toOutcome(desired, NOTHING), is_reached: false, message };
     }
   }
+}
+
+function hasRunsToCancel({ cancelsQueued }: DesiredHalt, { runs_in_flight, runs_queued }: HaltOutcome): boolean {
+  return runs_in_flight > 0 || (cancelsQueued && runs_queued > 0);
 }
 
 function toOutcome({ version }: DesiredHalt, { runsCancelled, runsInFlight, runsQueued }: HaltProgress): HaltOutcome {

@@ -3,6 +3,8 @@ import type { AuditEvent as AuditEventRow } from '../generated/client.ts';
 
 /** An event of a resource. Secrets never belong here: neither their values nor anything that leads to them. */
 export interface AuditEntry {
+  /** Of what is recorded because another service said so: of its event, so that it is recorded once. */
+  id?: string;
   /** `<resource>.<event in the past>`, for example `member.added`. */
   action: string;
   resourceType: string;

@@ -68,7 +68,7 @@ function makeAuditEvent(
   place: { sequence: number; previousHash: string; occurredAt: Date },
 ): AuditEvent {
   const event = {
-    id: uuidv7(),
+    id: entry.id ?? uuidv7(),
     organization_id: organizationId,
     sequence: place.sequence,
     occurred_at: place.occurredAt.toISOString(),

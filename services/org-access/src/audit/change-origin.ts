@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isIP } from 'node:net';
-import { type BoundOperation, type HandlerRequest, type Principal, requestIdOf } from '@runyard/service-kit';
+import { type BoundOperation, type Principal, requestOrigin } from '@runyard/service-kit';
 
 /** The origin of a change: its actor, and where the request came from. */
 export interface ChangeOrigin {
@@ -48,30 +47,12 @@ export function actAs<T>(actor: Pick<ChangeOrigin, 'actorKind' | 'actorId' | 'cr
   return origins.run({ ...changeOrigin(), ...actor, personId }, work);
 }
 
-/** Middleware: changes that a handler makes are recorded as those of its caller. */
-export function withChangeOrigin({ operation, handler }: BoundOperation): BoundOperation {
-  const { operationId, method, path } = operation;
-  const called = {
-    operation: operationId.replace(/Alias$/, ''),
-    requestMethod: method.toUpperCase(),
-    requestPath: path,
-  };
-  return { operation, handler: (request) => origins.run({ ...originOf(request), ...called }, () => handler(request)) };
+/** Runs work that records what somebody did at another service. */
+export function recordFrom<T>(origin: ChangeOrigin, work: () => T): T {
+  return origins.run(origin, work);
 }
 
-function originOf({
-  caller,
-  headers,
-  raw,
-}: HandlerRequest): Omit<ChangeOrigin, 'operation' | 'requestMethod' | 'requestPath'> {
-  // The gateway has decided which address is the client's. A list is not its word.
-  const named = String(headers['x-forwarded-for'] ?? '');
-  return {
-    actorKind: caller.kind,
-    actorId: caller.identity === '' ? null : caller.identity,
-    personId: caller.personId ?? null,
-    credentialId: caller.keyId ?? caller.sessionId ?? null,
-    address: isIP(named) ? named : (raw.socket.remoteAddress ?? null),
-    requestId: requestIdOf(raw),
-  };
+/** Middleware: changes that a handler makes are recorded as those of its caller. */
+export function withChangeOrigin({ operation, handler }: BoundOperation): BoundOperation {
+  return { operation, handler: (request) => origins.run(requestOrigin(operation, request), () => handler(request)) };
 }
