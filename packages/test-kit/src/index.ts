@@ -13,6 +13,7 @@ export {
   referrerOf,
 } from './image-client.ts';
 export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
+export { type CostlyRequestsOptions, findCostlyRequests } from './largest-requests/costly-requests.ts';
 export type { CollectedSpan } from './otlp-trace.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';

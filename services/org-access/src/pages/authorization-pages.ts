@@ -17,7 +17,7 @@ import {
 import type { OAuthClients } from '../oauth/clients.ts';
 import type { McpServer, McpServers } from '../oauth/mcp-servers.ts';
 import { invalidRequest } from '../oauth/oauth-error.ts';
-import { bindPage } from './bind-page.ts';
+import { bindPage, RETURN_ADDRESS_MAX } from './bind-page.ts';
 import { html } from './html.ts';
 import { hidden, showPage, submit } from './layout.ts';
 import type { PageVisitors, Visitor } from './page-visitors.ts';
@@ -31,9 +31,6 @@ export interface AuthorizationPageParts {
   issuer: string;
 }
 
-/** Sign-in leads back to addresses up to this length. */
-const ADDRESS_MAX = 2_000;
-
 /**
  * The page on which a person lets an MCP client use a deployment. Anybody may register a client with any address, so a
  * request that is not good is shown here and not sent on: only an answer of the person leads the browser elsewhere.
@@ -43,7 +40,8 @@ export function authorizationPageRoutes(parts: AuthorizationPageParts): BoundOpe
   return [
     bindPage(authorizationPages.show, async ({ query, headers, raw }) =>
       orOfferWayBack(parts, query, async (asking) => {
-        if (raw.originalUrl.length > ADDRESS_MAX) throw invalidRequest('invalid_request', 'The request is too long');
+        if (raw.originalUrl.length > RETURN_ADDRESS_MAX)
+          throw invalidRequest('invalid_request', 'The request is too long');
         const request = requireCodeRequest(asking, query);
         const visitor = await visitors.require(headers);
         return showQuestion(parts, visitor, request, query);

@@ -5,6 +5,9 @@ import { html } from './html.ts';
 import { showPage } from './layout.ts';
 import { faultOf, requireNavigation } from './page-request.ts';
 
+/** Characters of an address to which a sign-in leads back. */
+export const RETURN_ADDRESS_MAX = 2_000;
+
 /**
  * Binds a page or the end of its form. A page that needs a session leads who has none to sign-in, and back; any other
  * error that the caller can do something about is a page too.
@@ -30,9 +33,13 @@ export function bindPage<Query extends TObject, Body extends TSchema>(
   });
 }
 
-/** Returns the page to come back to after a sign-in: never the end of a form. */
+/**
+ * Returns the page to come back to after a sign-in: never the end of a form, and nothing so long that the gateway would
+ * refuse the answer that names it.
+ */
 function returnPath(operation: Operation, { raw }: Pick<HandlerRequest, 'raw'>): string {
-  return operation.method === 'get' ? raw.originalUrl : '/auth/account';
+  if (operation.method !== 'get') return '/auth/account';
+  return raw.originalUrl.length <= RETURN_ADDRESS_MAX ? raw.originalUrl : operation.path;
 }
 
 function titleOf(status: number): string {
