@@ -9,6 +9,7 @@ describe('secrets in text', () => {
     ['Authorization: Bearer abcdefgh12345678', 'Authorization: Bearer [redacted]'],
     ['key lsv2_sk_0123456789abcdef_0123456789 is bad', 'key [redacted] is bad'],
     ['session rys_0123456789-abcdef_XYZ is bad', 'session [redacted] is bad'],
+    ['deployment rdt_0123456789-abcdef_XYZ is bad', 'deployment [redacted] is bad'],
     ['OPENAI_API_KEY=sk-abcdefgh12345678', 'OPENAI_API_KEY=[redacted]'],
     ['KAFKA_SASL_PASSWORD=hunter22 and more', 'KAFKA_SASL_PASSWORD=[redacted] and more'],
     ['{"password":"hunter22"}', '{"password":"[redacted]"}'],

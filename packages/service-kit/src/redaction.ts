@@ -14,7 +14,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   // A token that begins inside of another is its own, so that each character is looked at once.
   [/\beyJ(?:[A-Za-z0-9_]|-(?!eyJ)){5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/g, REDACTED],
   [
-    /\b(lsv2_(sk|pt)_|rys_|rld_|ls__|sk-|sk_(live|test)_|rk_live_|gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{8,}/g,
+    /\b(lsv2_(sk|pt)_|rys_|rld_|rdt_|ls__|sk-|sk_(live|test)_|rk_live_|gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AIza|AKIA|ASIA)[A-Za-z0-9_-]{8,}/g,
     REDACTED,
   ],
   [

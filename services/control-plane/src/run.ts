@@ -22,6 +22,7 @@ import { openDataPlane } from './data-plane/open-data-plane.ts';
 import { openDatabase } from './database/database.ts';
 import { deploymentCountRoutes, deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
+import { DeploymentTokens } from './deployments/deployment-tokens.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
 import { haltStore } from './deployments/halts/halt-store.ts';
@@ -91,6 +92,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
+  const deploymentTokens = new DeploymentTokens(config.ENCRYPTION_KEY);
   const orgAccess = new InternalClient({
     service: 'org-access',
     url: config.ORG_ACCESS_URL,
@@ -196,6 +198,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       openLog,
       cipher,
       secrets,
+      deploymentTokens,
       referenced,
       scales: new PostgresScaleStore({ pool, logger }),
       samples,
@@ -212,7 +215,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const local = dataPlane.reconciler;
   const listeners = openListeners(config, {
-    ...{ database, secrets, samples, local, ownership, registry, removeContent, lifecycle, logger },
+    ...{ database, secrets, deploymentTokens, samples, local, ownership, registry, removeContent, lifecycle, logger },
     // Only the data planes can read the values that secrets refer to.
     builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
   });
@@ -245,7 +248,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
   const policies = new DeploymentPolicies(orgAccess);
   const principal = createPrincipalVerifier({ audience: 'control-plane', jwksUrl });
-  const oauth = openOAuthBroker(config, { database, orgAccess, bus, cipher, keys, principal, lifecycle, logger });
+  const oauth = openOAuthBroker(config, {
+    ...{ database, orgAccess, deploymentTokens, bus, cipher, keys, principal, lifecycle, logger },
+  });
   const removeParts = [
     (tenant: Tenant) => deleteDeploymentsOf({ database, rollouts, logger }, tenant),
     (tenant: Tenant) => integrations.deleteAll(tenant),

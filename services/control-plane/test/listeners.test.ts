@@ -21,6 +21,7 @@ import { Cipher } from '@runyard/encryption';
 import { ImageClient, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
+import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import type { Prisma } from '../src/generated/client.ts';
 import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
 import { RegistryAddress } from '../src/registry/registry-address.ts';
@@ -29,8 +30,10 @@ import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.t
 import { type Answer, TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
+let tokens: DeploymentTokens;
 beforeAll(async () => {
   platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' });
+  tokens = new DeploymentTokens(platform.encryptionKey);
 });
 afterAll(() => platform.close());
 
@@ -262,7 +265,7 @@ describe('a deployment', () => {
             id: deployment.latest_revision_id,
             status: 'CREATING',
             source_config: { project_path: '/srv/there' },
-            secrets: [{ name: 'MODEL_KEY', value: 'very secret' }],
+            secrets: [{ name: 'MODEL_KEY', value: 'very secret' }, tokens.variableOf(deployment.id)],
           },
         ],
       },
@@ -297,7 +300,7 @@ describe('a deployment', () => {
     const database = await openDatabase({ connectionString, poolSize: 2, migrationsDir });
     try {
       const registry = new RegistryAddress('https://agents.example.com');
-      const told = { secrets: new SecretSets(new Cipher(platform.encryptionKey)), registry };
+      const told = { secrets: new SecretSets(new Cipher(platform.encryptionKey)), tokens, registry };
       const { deployment, revision, halt } = database.prisma;
       const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
         const found = await deployment.findMany(query);
@@ -496,7 +499,7 @@ describe('a deployment', () => {
     const desired = `/v2/listeners/${mine.id}/desired-state?epoch=${epoch}`;
     const { body: state } = await platform.call<ListenerDesiredState>('GET', desired, showing(first.key));
     expect(state.deployments).toMatchObject([
-      { id: deployment.id, revisions: [{ secrets: [{ value: 'very secret' }] }] },
+      { id: deployment.id, revisions: [{ secrets: [{ value: 'very secret' }, tokens.variableOf(deployment.id)] }] },
     ]);
 
     const statuses = [

@@ -4,6 +4,7 @@ import type { Deployment, Revision } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import { TestPlatform } from './support/platform.ts';
 
 interface StartedWith {
@@ -47,12 +48,16 @@ describe('a revision', () => {
     expect(redis.username).toBe(`runyard_${id.replaceAll('-', '')}`);
     expect(redis.host).toBe(new URL(platform.redis.url).host);
     expect(JSON.stringify(secrets)).not.toContain(new URL(platform.redis.url).password);
-    expect(JSON.parse(secrets.PROJECT_ENV!)).toMatchObject({ MODEL_KEY: 'value-of-the-model-key' });
+    const token = new DeploymentTokens(platform.encryptionKey).variableOf(id);
+    expect(JSON.parse(secrets.PROJECT_ENV!)).toMatchObject({
+      MODEL_KEY: 'value-of-the-model-key',
+      [token.name]: token.value,
+    });
 
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
     const password = new URL(secrets.DATABASE_URI!).password;
     expect(password).toHaveLength(48);
-    for (const secret of [password, 'value-of-the-model-key']) expect(environment).not.toContain(secret);
+    for (const secret of [password, 'value-of-the-model-key', token.value]) expect(environment).not.toContain(secret);
     for (const name of ['ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES_URI'])
       expect(environment).not.toContain(name);
   });
@@ -78,7 +83,7 @@ describe('a revision', () => {
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
 
     const fresh = await startedWith(id);
-    expect(JSON.parse(fresh.secrets.PROJECT_ENV!)).toEqual({ COLOR: 'blue' });
+    expect(JSON.parse(fresh.secrets.PROJECT_ENV!)).toMatchObject({ COLOR: 'blue' });
     expect(fresh.env.REVISION_ID).toBe(body.latest_revision_id);
     const active = await withDatabaseClient(fresh.secrets.DATABASE_URI!, (client) =>
       client.query('SELECT active_revision FROM deployment'),
@@ -143,7 +148,7 @@ describe('a revision', () => {
       ),
     );
     expect(statuses).toEqual(['SKIPPED', 'SKIPPED', 'DEPLOYED']);
-    expect(JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!)).toEqual({ COLOR: 'white' });
+    expect(JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!)).toMatchObject({ COLOR: 'white' });
   });
 
   it('is created again with its own secrets by a redeploy', async () => {

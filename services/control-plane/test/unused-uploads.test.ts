@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, type Queries } from '../src/database/database.ts';
 import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
 import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
-import { UploadSignatures } from '../src/sources/uploads/upload-signatures.ts';
+import { Signatures } from '../src/signatures.ts';
 import { uploadStore } from '../src/sources/uploads/upload-store.ts';
-import { checkUploaded, Uploads } from '../src/sources/uploads/uploads.ts';
+import { checkUploaded, signedTextOf, Uploads } from '../src/sources/uploads/uploads.ts';
 import { openRemovals } from './support/object-removals.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -33,7 +33,7 @@ let isAway: boolean;
 let beforePut: () => Promise<void>;
 let removals: ObjectRemovals;
 let uploads: Uploads;
-const signatures = new UploadSignatures(randomBytes(32).toString('base64'));
+const signatures = new Signatures(randomBytes(32).toString('base64'), 'upload url v1');
 beforeEach(() => {
   objects = new Set();
   isAway = false;
@@ -109,7 +109,12 @@ it('an archive that arrives while its upload is withdrawn is removed, and the cl
   const headers = { 'content-type': 'application/gzip' };
   const req = Object.assign(Readable.from([Buffer.from('archive')]), { headers });
   beforePut = () => uploads.removeUnused();
-  const received = uploads.receive(grant, signatures.sign(grant), req as unknown as IncomingMessage, () => undefined);
+  const received = uploads.receive(
+    grant,
+    signatures.sign(signedTextOf(grant)),
+    req as unknown as IncomingMessage,
+    () => undefined,
+  );
   await expect(received).rejects.toThrow('This upload URL is not valid, or has expired.');
   expect([...objects]).toEqual([]);
 });

@@ -42,6 +42,12 @@ export const INTEGRATION_ERRORS = {
     meaning: 'Another user began this authorization.',
     remedy: 'Begin one as the user who finishes it.',
   },
+  deployment_token_invalid: {
+    status: 403,
+    meaning: '`X-Runyard-Deployment-Token` is no token of a deployment in the workspace of the key.',
+    remedy:
+      'Send the value of `RUNYARD_DEPLOYMENT_TOKEN` as the code of the deployment finds it, with a key of the same workspace.',
+  },
   oauth_provider_exists: {
     status: 409,
     meaning: 'The organization has an OAuth provider with this id.',

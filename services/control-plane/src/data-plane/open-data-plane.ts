@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Cipher } from '@runyard/encryption';
 import type { ServiceContext } from '@runyard/service-kit';
+import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Driver } from '../drivers/driver.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
@@ -43,6 +44,8 @@ export interface DataPlaneOptions {
   openLog: OpenRevisionLog;
   cipher: Cipher;
   secrets: SecretSets;
+  /** Absent on a remote data plane, which gets them with the secrets of its deployments. */
+  deploymentTokens?: DeploymentTokens;
   referenced: ReferencedSecrets;
   scales: ScaleStore;
   samples: DeploymentMonitorOptions['samples'];
@@ -80,7 +83,7 @@ export async function openDataPlane(
   options: DataPlaneOptions,
   { lifecycle, logger, metrics }: ServiceContext,
 ): Promise<DataPlane> {
-  const { store, builds, openLog, cipher, secrets, referenced, scales } = options;
+  const { store, builds, openLog, cipher, secrets, deploymentTokens, referenced, scales } = options;
   const { DATA_DIR: dataDir } = config;
   const running = new RunningRevisions();
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
@@ -115,6 +118,7 @@ export async function openDataPlane(
     databases,
     redis,
     secrets,
+    ...(deploymentTokens && { deploymentTokens }),
     referenced,
     cipher,
     startSemaphore: new Semaphore(config.CONCURRENT_STARTS),

@@ -10,6 +10,7 @@ import type {
   RevisionStatus,
 } from '@runyard/contracts';
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import { haltStore } from '../deployments/halts/halt-store.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -44,6 +45,7 @@ export class DataPlaneService {
   constructor(options: {
     leases: ListenerLeases;
     secrets: SecretSets;
+    tokens: DeploymentTokens;
     registry: Pick<Registry, 'address'>;
     signals: Signals;
     samples: SampleStore;
@@ -54,7 +56,7 @@ export class DataPlaneService {
     removeContent: (deploymentId: string) => Promise<void>;
   }) {
     this.#leases = options.leases;
-    this.#stateDependencies = { secrets: options.secrets, registry: options.registry.address };
+    this.#stateDependencies = { secrets: options.secrets, tokens: options.tokens, registry: options.registry.address };
     this.#signals = options.signals;
     this.#samples = options.samples;
     this.#copies = options.copies;

@@ -1,12 +1,14 @@
 import { Cipher } from '@runyard/encryption';
 import { expect, it } from 'vitest';
 import type { Queries } from '../database/database.ts';
+import { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import { RegistryAddress } from '../registry/registry-address.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import { readDesiredState } from './listener-desired-state.ts';
 
 it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {
-  const secrets = new SecretSets(new Cipher(Buffer.alloc(32, 7).toString('base64')));
+  const key = Buffer.alloc(32, 7).toString('base64');
+  const [secrets, tokens] = [new SecretSets(new Cipher(key)), new DeploymentTokens(key)];
   const name = `registry/d/runyard-project@sha256:${'a'.repeat(64)}`;
   const revision = {
     ...{ id: 'r', deploymentId: 'd', status: 'DEPLOYED', source: 'internal_source', sourceRevisionConfig: {} },
@@ -18,9 +20,11 @@ it("a project's image has the registry's current host, and a new host changes th
     revision: { findMany: async () => [revision] },
     halt: { findMany: async () => [] },
   } as unknown as Queries;
-  const toldBy = (url: string) => readDesiredState(queries, 'l', { secrets, registry: new RegistryAddress(url) });
+  const toldBy = (url: string) =>
+    readDesiredState(queries, 'l', { secrets, tokens, registry: new RegistryAddress(url) });
   const [before, after] = await Promise.all([toldBy('https://agents.example.com'), toldBy('https://images.test:5000')]);
   expect(before.deployments[0]?.revisions[0]?.image).toEqual(revision.image);
   expect(after.deployments[0]?.revisions[0]?.image).toEqual({ ...revision.image, uri: `images.test:5000/${name}` });
+  expect(before.deployments[0]?.revisions[0]?.secrets).toEqual([tokens.variableOf('d')]);
   expect(after.resource_version).not.toBe(before.resource_version);
 });

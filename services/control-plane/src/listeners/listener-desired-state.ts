@@ -12,6 +12,7 @@ import type {
   SourceRevisionConfig,
 } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
+import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { DesiredHalt } from '../deployments/halts/desired-halt.ts';
 import { haltStore } from '../deployments/halts/halt-store.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
@@ -20,10 +21,11 @@ import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 
 export interface DesiredStateDependencies {
   secrets: SecretSets;
+  tokens: Pick<DeploymentTokens, 'variableOf'>;
   /** The platform's registry, with its current host. */
   registry: Pick<RegistryAddress, 'host'>;
 }
@@ -32,7 +34,7 @@ export interface DesiredStateDependencies {
 export async function readDesiredState(
   queries: Queries,
   listenerId: string,
-  { secrets, registry }: DesiredStateDependencies,
+  { secrets, tokens, registry }: DesiredStateDependencies,
 ): Promise<ListenerDesiredState> {
   const deployments = await queries.deployment.findMany({
     where: { listenerId },
@@ -58,7 +60,7 @@ export async function readDesiredState(
       ...haltOf(deployment, halts.get(deployment.id)),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)
-        .map((revision) => revisionOf(revision, { secrets, registry })),
+        .map((revision) => revisionOf(revision, { secrets, tokens, registry })),
     })),
   };
 }
@@ -109,7 +111,7 @@ function haltOf(
   return { halt, halt_version: Number(haltVersion) };
 }
 
-function revisionOf(row: Revision, { secrets, registry }: DesiredStateDependencies): DesiredRevision {
+function revisionOf(row: Revision, { secrets, tokens, registry }: DesiredStateDependencies): DesiredRevision {
   return {
     id: row.id,
     number: row.number,
@@ -117,7 +119,7 @@ function revisionOf(row: Revision, { secrets, registry }: DesiredStateDependenci
     source: row.source as DeploymentSource,
     source_config: row.sourceConfig as SourceConfig,
     source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
-    secrets: secrets.decrypt(row.deploymentId, row.encryptedSecrets),
+    secrets: [...secrets.decrypt(row.deploymentId, row.encryptedSecrets), tokens.variableOf(row.deploymentId)],
     secret_references: row.secretReferences as unknown as SecretReference[],
     image: imageOf(row, registry),
   };

@@ -3,6 +3,7 @@ import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } fro
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
@@ -41,6 +42,7 @@ export function openListeners(
   dependencies: {
     database: Database;
     secrets: SecretSets;
+    deploymentTokens: DeploymentTokens;
     samples: SampleStore;
     /** Roll-outs of the deployments that the platform runs itself. */
     local: Rollouts;
@@ -55,7 +57,18 @@ export function openListeners(
     logger: Logger;
   },
 ): Listeners {
-  const { database, secrets, samples, local, ownership, registry, removeContent, lifecycle, logger } = dependencies;
+  const {
+    database,
+    secrets,
+    deploymentTokens: tokens,
+    samples,
+    local,
+    ownership,
+    registry,
+    removeContent,
+    lifecycle,
+    logger,
+  } = dependencies;
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
   const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
   lifecycle.onStop('signals of listeners', () => signals.close());
@@ -81,7 +94,17 @@ export function openListeners(
   const services = {
     listenerKeys,
     listeners: new ListenerService({ database, copies, removeContent }),
-    dataPlanes: new DataPlaneService({ leases, secrets, registry, signals, samples, copies, builds, removeContent }),
+    dataPlanes: new DataPlaneService({
+      leases,
+      secrets,
+      tokens,
+      registry,
+      signals,
+      samples,
+      copies,
+      builds,
+      removeContent,
+    }),
     pullTokens: new PullTokenIssuer({ leases, registry }),
     logs: new ReportedLogs({ leases, copies }),
     callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),

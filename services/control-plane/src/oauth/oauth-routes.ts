@@ -2,6 +2,7 @@ import {
   authenticate,
   createAgentConnection,
   createOAuthProvider,
+  DEPLOYMENT_TOKEN_HEADER,
   deleteAgentConnection,
   deleteOAuthProvider,
   deleteOAuthToken,
@@ -61,7 +62,10 @@ function providerRoutes({ providers }: OAuthServices, keys: IdempotencyKeys): Bo
 
 function tokenRoutes({ authentication, flows, tokens }: OAuthServices, keys: IdempotencyKeys): BoundOperation[] {
   return [
-    bind(authenticate, async ({ caller, body }) => ok(await authentication.authenticate(caller, body), NO_STORE)),
+    bind(authenticate, async ({ caller, body, headers }) => {
+      const token = headers[DEPLOYMENT_TOKEN_HEADER];
+      return ok(await authentication.authenticate(caller, body, token && String(token)), NO_STORE);
+    }),
     bind(waitForAuthentication, async ({ caller, params, query, signal, res }) => {
       // A request that only waits takes no room from requests that do work.
       excludeFromInFlight(res);

@@ -16,7 +16,9 @@ import {
 } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import { Signals } from '../signals.ts';
+import { AgentDeployments } from './agents/agent-deployments.ts';
 import { ConnectionService } from './agents/connection-service.ts';
 import { BrowserCookie } from './flows/browser-cookie.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
@@ -51,6 +53,7 @@ export function openOAuthBroker(
     database: Database;
     bus: EventBus;
     orgAccess: InternalClient;
+    deploymentTokens: DeploymentTokens;
     cipher: Cipher;
     keys: IdempotencyKeys;
     principal: PrincipalVerifier;
@@ -58,7 +61,17 @@ export function openOAuthBroker(
     logger: Logger;
   },
 ): OAuthBroker {
-  const { database, bus, orgAccess, cipher, keys, principal, lifecycle, logger } = dependencies;
+  const {
+    database,
+    bus,
+    orgAccess,
+    deploymentTokens: tokens,
+    cipher,
+    keys,
+    principal,
+    lifecycle,
+    logger,
+  } = dependencies;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
@@ -99,7 +112,10 @@ export function openOAuthBroker(
   const services = {
     providers,
     flows,
-    authentication: new Authentication({ database, providers, flows, refresh, reach }),
+    authentication: new Authentication({
+      ...{ database, providers, flows, refresh, reach },
+      deployments: new AgentDeployments({ database, tokens }),
+    }),
     tokens: new TokenService({ database, providers, vault, revocations }),
     connections: new ConnectionService({ database, providers, vault }),
   };

@@ -58,7 +58,7 @@ async function ensureDatabase(
  * @throws BadRequestError when the project cannot be used; RevisionStartError when a referenced secret cannot be read
  */
 export async function makeSpec(
-  dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'referenced' | 'builds'>,
+  dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'deploymentTokens' | 'referenced' | 'builds'>,
   revision: RolloutRevision,
   access: StorageAccess,
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
@@ -66,7 +66,8 @@ export async function makeSpec(
   const { deploymentId } = revision;
   const source = revision.sourceConfig as SourceConfig;
   const own = dependencies.secrets.decrypt(deploymentId, revision.encryptedSecrets);
-  const secrets = [...own, ...(await readReferencedSecrets(dependencies, revision))];
+  const token = dependencies.deploymentTokens?.variableOf(deploymentId);
+  const secrets = [...own, ...(await readReferencedSecrets(dependencies, revision)), ...(token ? [token] : [])];
   return {
     deploymentId,
     revisionId: revision.id,

@@ -3,6 +3,7 @@ import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import type { DeploymentRedis } from '../data-plane/deployment-redis.ts';
+import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Driver } from '../drivers/driver.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -17,6 +18,8 @@ export interface RolloutDependencies {
   databases: DeploymentDatabases;
   redis: Pick<DeploymentRedis, 'ensure' | 'remove'>;
   secrets: SecretSets;
+  /** Makes the variables by which deployments prove who they are; absent where they come with the secrets. */
+  deploymentTokens?: Pick<DeploymentTokens, 'variableOf'>;
   referenced: ReferencedSecrets;
   /** Encrypts the passwords of deployment databases. */
   cipher: Pick<Cipher, 'encrypt' | 'decrypt'>;

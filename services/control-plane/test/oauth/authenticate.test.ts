@@ -3,8 +3,8 @@ import { createEventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ORGANIZATION } from '../support/callers.ts';
-import { someone, TestBroker } from './broker.ts';
+import { ORGANIZATION, OTHER_WORKSPACE } from '../support/callers.ts';
+import { PERMISSIONS, someone, TestBroker } from './broker.ts';
 
 let broker: TestBroker;
 beforeAll(async () => {
@@ -140,6 +140,11 @@ describe('a token of a provider', () => {
 });
 
 describe('an agent', () => {
+  /** A deployment that was made for no agent. */
+  let deployment: { id: string; token: string };
+  beforeAll(async () => {
+    deployment = await broker.deploy();
+  });
   const user = () => ({ ...someone(), permissions: ['runs:create', 'deployments:read'] });
 
   async function tokenOf(as: ReturnType<typeof user>): Promise<string> {
@@ -155,23 +160,88 @@ describe('an agent', () => {
       status: 201,
       body: { agent_id: 'mail', oauth_token_id, provider_id: 'plain', created_by: alice.sub },
     });
-    expect((await broker.call('GET', '/agents/mail/connections', undefined, bob)).body).toEqual({ data: [made.body] });
     const { token } = await broker.authenticate('plain', {}, alice);
     const asked = { agent_id: 'mail', ls_user_id: alice.sub };
-    expect(await broker.authenticate('plain', { agent_id: 'mail' }, bob)).toMatchObject({ status: 'completed', token });
-    expect(await broker.authenticate('plain', asked, bob)).toMatchObject({ status: 'completed', token });
-    expect((await broker.authenticate('plain', { agent_id: 'other' }, bob)).status).toBe('pending');
-    const reader = { ...bob, permissions: ['deployments:read'] };
+    const byAgent = { ...bob, deployment: deployment.token };
+    const used = { status: 'completed', token };
+    expect(await broker.authenticate('plain', { agent_id: 'mail' }, byAgent)).toMatchObject(used);
+    expect(await broker.authenticate('plain', asked, byAgent)).toMatchObject(used);
+    expect((await broker.authenticate('plain', { agent_id: 'other' }, byAgent)).status).toBe('pending');
+    const reader = { ...byAgent, permissions: ['deployments:read'] };
     expect((await broker.authenticate('plain', { agent_id: 'mail' }, reader)).status).toBe('pending');
-    const elsewhere = { ...bob, workspace_id: '22222222-0000-4000-8000-000000000002' };
-    expect((await broker.authenticate('plain', { agent_id: 'mail' }, elsewhere)).status).toBe('pending');
 
     const connection = `/agents/mail/connections/${made.body.id}`;
     expect((await broker.call('DELETE', connection, undefined, bob)).status).toBe(403);
     expect((await broker.call('DELETE', connection, undefined, alice)).status).toBe(204);
     expect((await broker.call('DELETE', connection, undefined, alice)).status).toBe(404);
-    expect((await broker.authenticate('plain', { agent_id: 'mail' }, bob)).status).toBe('pending');
+    expect((await broker.authenticate('plain', { agent_id: 'mail' }, byAgent)).status).toBe('pending');
     expect((await broker.authenticate('plain', {}, alice)).status).toBe('completed');
+  });
+
+  it('gets a colleague’s token for its code alone: whoever shows only a key gets their own tokens', async () => {
+    const [alice, bob] = [user(), user()];
+    const oauth_token_id = await tokenOf(alice);
+    await broker.call('POST', '/agents/shown/connections', { oauth_token_id }, alice);
+    const asked = { agent_id: 'shown', ls_user_id: alice.sub };
+    for (const as of [bob, { ...bob, permissions: PERMISSIONS }]) {
+      expect((await broker.authenticate('plain', { agent_id: 'shown' }, as)).status).toBe('pending');
+      expect((await broker.authenticate('plain', asked, as)).status).toBe('connection_required');
+      const named = { agent_id: 'shown', token_id: oauth_token_id };
+      expect((await broker.ask('plain', named, as)).status).toBe(404);
+    }
+    expect((await broker.authenticate('plain', { agent_id: 'shown' }, alice)).status).toBe('completed');
+  });
+
+  it('is proven by the token of an existing deployment in the workspace of the key', async () => {
+    const bob = user();
+    const { id, token } = await broker.deploy();
+    const ask = (changes: object) => broker.ask('plain', {}, { ...bob, deployment: token, ...changes });
+    expect((await ask({})).status).toBe(200);
+    const refusals = [
+      await ask({ workspace_id: OTHER_WORKSPACE }),
+      await ask({ workspace_id: undefined }),
+      await ask({ deployment: token.replace(id, deployment.id) }),
+      await ask({ deployment: 'rdt_' }),
+    ];
+    await broker.platform.call('DELETE', `/v2/deployments/${id}`);
+    refusals.push(await ask({}));
+    const refusal = { status: 403, body: { detail: 'The deployment token is not valid in this workspace' } };
+    expect(refusals).toEqual(Array.from({ length: 5 }, () => refusal));
+  });
+
+  it('is the deployment of its own id, and those that were made for its name where there are some', async () => {
+    const [alice, bob] = [user(), user()];
+    const oauth_token_id = await tokenOf(alice);
+    const agent = (environment: string) => ({ agent: { agent_id: 'billing', environment } });
+    const [production, staging] = [await broker.deploy(agent('production')), await broker.deploy(agent('staging'))];
+    const connect = (name: string) => broker.call('POST', `/agents/${name}/connections`, { oauth_token_id }, alice);
+    /** Returns which of the deployments get the token: the two, and one that was made for no agent. */
+    const served = async (agent_id?: string) => {
+      const changes = { ls_user_id: alice.sub, ...(agent_id !== undefined && { agent_id }) };
+      const asks = [production, staging, deployment].map(({ token }) =>
+        broker.authenticate('plain', changes, { ...bob, deployment: token }),
+      );
+      return (await Promise.all(asks)).map(({ status }) => status === 'completed');
+    };
+    await connect('billing');
+    expect(await served('billing')).toEqual([true, true, false]);
+    expect(await served()).toEqual([false, false, false]);
+    await connect(staging.id);
+    for (const name of [staging.id, undefined, 'an-assistant'])
+      expect(await served(name)).toEqual([false, true, false]);
+    await connect('an-assistant');
+    expect(await served('an-assistant')).toEqual([true, true, true]);
+  });
+
+  it('is shown with the connections of others only to who may take them away', async () => {
+    const [alice, bob] = [user(), user()];
+    const path = '/agents/listed/connections';
+    const { body } = await broker.call('POST', path, { oauth_token_id: await tokenOf(alice) }, alice);
+    const listed = async (as: object) => (await broker.call('GET', path, undefined, as)).body;
+    expect(await listed(alice)).toEqual({ data: [body] });
+    expect(await listed(bob)).toEqual({ data: [] });
+    const editor = { ...bob, permissions: ['deployments:read', 'deployments:update'] };
+    expect(await listed(editor)).toEqual({ data: [body] });
   });
 
   it("is connected only to the caller's own tokens, one of each provider", async () => {
@@ -208,15 +278,15 @@ describe('an agent', () => {
     const [alice, bob] = [user(), user()];
     await broker.call('POST', '/agents/left/connections', { oauth_token_id: await tokenOf(alice) }, alice);
     const asked = { agent_id: 'left', ls_user_id: alice.sub };
-    expect((await broker.authenticate('plain', asked, bob)).status).toBe('completed');
+    const byAgent = { ...bob, deployment: deployment.token };
+    expect((await broker.authenticate('plain', asked, byAgent)).status).toBe('completed');
     const { callers } = broker.platform;
     callers.isUnwell = true;
-    const body = { provider: 'plain', scopes: ['repo'], ...asked };
-    expect((await broker.call('POST', '/authenticate', body, bob)).status).toBe(503);
+    expect((await broker.ask('plain', asked, byAgent)).status).toBe(503);
     callers.isUnwell = false;
     callers.removed.add(alice.sub!);
-    expect(await broker.authenticate('plain', asked, bob)).toMatchObject({ status: 'connection_required' });
-    expect((await broker.authenticate('plain', { agent_id: 'left' }, bob)).status).toBe('pending');
+    expect(await broker.authenticate('plain', asked, byAgent)).toMatchObject({ status: 'connection_required' });
+    expect((await broker.authenticate('plain', { agent_id: 'left' }, byAgent)).status).toBe('pending');
   });
 
   it('leaves no token of a removed person at the provider or here, and ignores removals that only the bus announces', async () => {
@@ -257,7 +327,9 @@ describe('an agent', () => {
     const replaced = await broker.call('POST', '/agents/robot/providers/plain/tokens', second);
     const { body } = await broker.call<{ data: unknown[] }>('GET', '/agents/robot/connections');
     expect(body.data).toEqual([replaced.body]);
-    expect(await broker.authenticate('plain', { agent_id: 'robot' }, user())).toMatchObject({
+    expect((await broker.authenticate('plain', { agent_id: 'robot' }, user())).status).toBe('pending');
+    const byAgent = { ...user(), deployment: deployment.token };
+    expect(await broker.authenticate('plain', { agent_id: 'robot' }, byAgent)).toMatchObject({
       status: 'completed',
       token: 'second-agent-token',
       metadata: { region: 'eu' },

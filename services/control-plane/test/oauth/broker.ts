@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthenticateResponse, OAuthProvider, PrincipalClaims, WaitResponse } from '@runyard/contracts';
 import { TestOAuthServer } from '@runyard/test-kit/oauth-server';
+import { DeploymentTokens } from '../../src/deployments/deployment-tokens.ts';
 import { type Answer, TestPlatform } from '../support/platform.ts';
 
 export const SECRET = 'the-client-secret-canary';
 export const PERMISSIONS = ['organization:manage', 'deployments:read', 'deployments:update', 'runs:create'];
 const PUBLIC_URL = 'https://agents.example.com';
 const OWN_CALLBACK_URL = `${PUBLIC_URL}/v2/auth/callback`;
+
+/** A caller, and the token that shows whose code it is. */
+type BrokerCaller = Partial<PrincipalClaims> & { deployment?: string };
 
 /** Runs control-plane with an OAuth server beside it, and acts as a user with a browser. */
 export class TestBroker {
@@ -59,12 +63,32 @@ export class TestBroker {
   async authenticate(
     provider: string,
     changes: Record<string, unknown> = {},
-    as?: Partial<PrincipalClaims>,
+    as?: BrokerCaller,
   ): Promise<AuthenticateResponse> {
-    const request = { provider, scopes: ['repo'], ...changes };
-    const { status, body } = await this.call<AuthenticateResponse>('POST', '/authenticate', request, as);
+    const { status, body } = await this.ask(provider, changes, as);
     if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
     return body;
+  }
+
+  /** Asks for a token. Returns also answers that are refusals. */
+  async ask(
+    provider: string,
+    changes: Record<string, unknown> = {},
+    { deployment, ...as }: BrokerCaller = {},
+  ): Promise<Answer<AuthenticateResponse>> {
+    const headers = await this.platform.callers.headers({ permissions: PERMISSIONS, ...as });
+    return this.platform.call('POST', '/v2/auth/authenticate', {
+      body: { provider, scopes: ['repo'], ...changes },
+      headers: { ...headers, ...(deployment !== undefined && { 'x-runyard-deployment-token': deployment }) },
+    });
+  }
+
+  /** Creates a deployment, which runs nothing, and returns its id and the token of its code. */
+  async deploy(changes: Record<string, unknown> = {}): Promise<{ id: string; token: string }> {
+    const source = { source: 'external_docker', source_config: {}, source_revision_config: {} };
+    const { status, body } = await this.platform.create({ ...source, ...changes });
+    if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
+    return { id: body.id, token: new DeploymentTokens(this.platform.encryptionKey).variableOf(body.id).value };
   }
 
   /** Opens a page of the platform in the browser, or in another one, and keeps its cookie. */

@@ -323,7 +323,9 @@ describe('a stored token', () => {
       expect((await broker.callback('slack', { code: 'a-code', state })).status).toBe(200);
       expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: true });
       const runner = { ...someone(), permissions: ['runs:create', 'deployments:read'] };
-      expect(await broker.authenticate('slack', { scopes: ['chat:write'] }, runner)).toMatchObject({
+      expect((await broker.authenticate('slack', { scopes: ['chat:write'] }, runner)).status).toBe('pending');
+      const agent = { ...runner, deployment: (await broker.deploy()).token };
+      expect(await broker.authenticate('slack', { scopes: ['chat:write'] }, agent)).toMatchObject({
         status: 'completed',
         token: 'xoxb-canary-token',
         metadata: { team: { name: 'Tea' } },

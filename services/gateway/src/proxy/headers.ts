@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { HANDOFF_HEADER, MOUNT_PREFIX_HEADER, PRINCIPAL_HEADER, UNPROCESSED_HEADER } from '@runyard/contracts';
+import {
+  DEPLOYMENT_TOKEN_HEADER,
+  HANDOFF_HEADER,
+  MOUNT_PREFIX_HEADER,
+  PRINCIPAL_HEADER,
+  UNPROCESSED_HEADER,
+} from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import { traceContextOf } from '@runyard/service-kit';
 import { readLangsmithTrace } from '@runyard/tracing';
@@ -74,6 +80,8 @@ export function requestHeaders(
     if (isContinuing && NOT_CONTINUED.has(name)) continue;
     if (name === 'x-api-key' && (consumes === 'x-api-key' || consumes === 'both')) continue;
     if (name === 'authorization' && (consumes === 'authorization' || consumes === 'both')) continue;
+    // It is for the OAuth broker alone, as the cookies of that are: no deployment gets the token of another.
+    if (name === DEPLOYMENT_TOKEN_HEADER && platformCookies !== 'oauth') continue;
     const sent = req.rawHeaders[index + 1]!;
     const value = name === 'cookie' ? forwardedCookies(sent, platformCookies) : sent;
     if (value !== undefined) headers.push(name, value);

@@ -1,7 +1,14 @@
 import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
 import { takeAdvisoryLock, toSqlText } from '@runyard/database';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { NotFoundError, type Principal, requirePermission, type Tenant, tenantOf } from '@runyard/service-kit';
+import {
+  hasPermission,
+  NotFoundError,
+  type Principal,
+  requirePermission,
+  type Tenant,
+  tenantOf,
+} from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
@@ -35,8 +42,10 @@ export class ConnectionService {
     this.#dependencies = dependencies;
   }
 
+  /** Lists what the caller connected; of others only for who may take their connections away. */
   async list(caller: Principal, agentId: string): Promise<AgentConnection[]> {
-    const where = agentOf(caller, agentId);
+    const agent = agentOf(caller, agentId);
+    const where = hasPermission(caller, 'deployments:update') ? agent : { ...agent, createdBy: caller.identity };
     const rows = await this.#dependencies.database.prisma.agentConnection.findMany({
       where,
       include: whole,

@@ -1,8 +1,9 @@
 import { type AuthenticateRequest, type AuthenticateResponse, isUuid } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import { BadRequestError, hasPermission, NotFoundError, type Principal } from '@runyard/service-kit';
+import { BadRequestError, hasPermission, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
+import type { AgentDeployment, AgentDeployments } from '../agents/agent-deployments.ts';
 import type { FlowService } from '../flows/flow-service.ts';
 import type { IdentityReach } from '../identity-reach.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
@@ -17,11 +18,14 @@ interface TokenQuery {
   subject: string;
   /** Another user of the organization whose token is requested. */
   other: string | null;
+  /** The deployment whose code asks; null: the caller may be anybody. */
+  deployment: AgentDeployment | null;
 }
 
 /**
  * Chooses a caller's token: first those it connected to its agent, then its own, then those that others connected to
- * the agent, then the workspace's. Somebody else's token is used only by a connection that this person made.
+ * the agent, then the workspace's. Somebody else's token is used only by a connection that this person made, and given
+ * only to the deployment that is the agent: whoever has a token can act as its owner anywhere.
  */
 export class Authentication {
   readonly #database: Database;
@@ -29,6 +33,7 @@ export class Authentication {
   readonly #flows: FlowService;
   readonly #refresh: TokenRefresh;
   readonly #reach: Pick<IdentityReach, 'reaches'>;
+  readonly #deployments: Pick<AgentDeployments, 'find' | 'agentsOf'>;
 
   constructor(options: {
     database: Database;
@@ -36,24 +41,36 @@ export class Authentication {
     flows: FlowService;
     refresh: TokenRefresh;
     reach: Pick<IdentityReach, 'reaches'>;
+    deployments: Pick<AgentDeployments, 'find' | 'agentsOf'>;
   }) {
     this.#database = options.database;
     this.#providers = options.providers;
     this.#flows = options.flows;
     this.#refresh = options.refresh;
     this.#reach = options.reach;
+    this.#deployments = options.deployments;
   }
 
-  async authenticate(caller: Principal, body: AuthenticateRequest): Promise<AuthenticateResponse> {
+  /**
+   * @param deploymentToken proves that the code of a deployment asks
+   * @throws ForbiddenError when it proves nothing
+   */
+  async authenticate(
+    caller: Principal,
+    body: AuthenticateRequest,
+    deploymentToken?: string,
+  ): Promise<AuthenticateResponse> {
     if (body.use_agent_builder_public_oauth) {
       throw new BadRequestError('This platform has no public OAuth applications: create a provider, and name it.');
     }
+    const deployment = deploymentToken === undefined ? null : await this.#deployments.find(caller, deploymentToken);
     const provider = await this.#providers.find(caller.organizationId, body.provider);
     const isItself = body.user_id == null || body.user_id === caller.identity;
     const asked = {
       caller,
       body,
       provider,
+      deployment,
       subject: isItself ? '' : toSqlText(body.user_id!),
       other: body.ls_user_id == null || body.ls_user_id === caller.identity ? null : body.ls_user_id,
     };
@@ -103,26 +120,36 @@ export class Authentication {
   async #candidates(asked: TokenQuery): Promise<OAuthToken[]> {
     const { caller, body, provider, subject, other } = asked;
     const { prisma } = this.#database;
-    const { organizationId, workspaceId } = caller;
-    const mayUseShared = hasPermission(caller, 'runs:create') && workspaceId !== undefined;
     const own = other === null ? await tokenStore.listOfSubject(prisma, caller, provider.id, subject) : [];
-    const connected =
-      mayUseShared && body.agent_id != null
-        ? await tokenStore.listOfAgent(prisma, { organizationId, workspaceId, agentId: body.agent_id }, provider.id)
-        : [];
+    const connected = await this.#connected(asked);
     if (other !== null)
       return filterRequested(
         connected.filter(({ owner }) => isUuid(other) && owner === other.toLowerCase()),
         body,
       );
-    const ofWorkspace = mayUseShared
-      ? await tokenStore.listOfWorkspace(prisma, { organizationId, workspaceId }, provider.id)
-      : [];
+    const ofWorkspace =
+      asked.deployment && hasPermission(caller, 'runs:create')
+        ? await tokenStore.listOfWorkspace(prisma, tenantOf(caller), provider.id)
+        : [];
     const [byCaller, byOthers] = [
       connected.filter((token) => isOwn(token, asked)),
       connected.filter((token) => !isOwn(token, asked)),
     ];
     return filterRequested([...byCaller, ...own, ...byOthers, ...ofWorkspace], body);
+  }
+
+  /** Lists the tokens that were connected to the agent: its own of a caller that may be anybody. */
+  async #connected(asked: TokenQuery): Promise<OAuthToken[]> {
+    const { caller, body, provider, deployment } = asked;
+    if (!hasPermission(caller, 'runs:create') || caller.workspaceId === undefined) return [];
+    const { prisma } = this.#database;
+    if (deployment) {
+      const agentIds = await this.#deployments.agentsOf(deployment, body.agent_id);
+      return tokenStore.listOfAgents(prisma, tenantOf(caller), agentIds, provider.id);
+    }
+    if (body.agent_id == null) return [];
+    const connected = await tokenStore.listOfAgents(prisma, tenantOf(caller), [body.agent_id], provider.id);
+    return connected.filter((token) => isOwn(token, asked));
   }
 
   /** Begins a flow. It also requests the scopes of the token it replaces, since others may rely on them. */

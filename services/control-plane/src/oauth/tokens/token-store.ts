@@ -69,14 +69,15 @@ export const tokenStore = {
     });
   },
 
-  /** Returns the tokens that are connected to an agent, the newest first. */
-  async listOfAgent(
+  /** Returns the tokens that are connected to agents of a workspace, the newest first. */
+  async listOfAgents(
     queries: Queries,
-    agent: { organizationId: string; workspaceId: string; agentId: string },
+    workspace: Tenant,
+    agentIds: readonly string[],
     providerUuid: string,
   ): Promise<OAuthToken[]> {
     const connections = await queries.agentConnection.findMany({
-      where: { ...agent, agentId: toSqlText(agent.agentId), providerUuid },
+      where: { ...workspace, agentId: { in: agentIds.map(toSqlText) }, providerUuid },
       include: { token: true },
       orderBy: [...newestFirst],
     });

@@ -4,8 +4,8 @@ import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+import { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
-import { UploadSignatures } from './upload-signatures.ts';
 import { SWEEP_MS, Uploads } from './uploads.ts';
 
 export function openUploads(options: {
@@ -31,7 +31,7 @@ export function openUploads(options: {
     storage,
     removals,
     quota,
-    signatures: new UploadSignatures(config.ENCRYPTION_KEY),
+    signatures: new Signatures(config.ENCRYPTION_KEY, 'upload url v1'),
     publicUrl: config.PUBLIC_URL,
     ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,

@@ -23,17 +23,27 @@ import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 import { pendingObjects } from '../../object-storage/pending-objects.ts';
+import type { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
-import type { UploadGrant, UploadSignatures } from './upload-signatures.ts';
 import { uploadStore } from './upload-store.ts';
 import { objectsPrefix } from './uploaded-source.ts';
+
+/** Permits one upload until a time. */
+export interface UploadGrant {
+  uploadId: string;
+  /** Seconds since 1970. */
+  expires: number;
+}
+
+/** Returns what the signature of an upload URL signs. */
+export const signedTextOf = ({ uploadId, expires }: UploadGrant) => `${uploadId}.${expires}`;
 
 export interface UploadsOptions {
   database: Database;
   storage: Pick<ObjectStorage, 'put'>;
   removals: Pick<ObjectRemovals, 'remove'>;
-  signatures: UploadSignatures;
+  signatures: Signatures;
   /** The public base URL of the gateway. */
   publicUrl: string;
   /** Seconds that an upload URL is valid, and that an archive without a revision is kept. */
@@ -109,7 +119,7 @@ export class Uploads {
     const { signatures, publicUrl } = this.#options;
     const url = new URL(`${publicUrl.replace(/(?<!\/)\/+$/, '')}/v2/uploads/${grant.uploadId}`);
     url.searchParams.set('expires', String(grant.expires));
-    url.searchParams.set('signature', signatures.sign(grant));
+    url.searchParams.set('signature', signatures.sign(signedTextOf(grant)));
     return {
       upload_url: url.href,
       object_path: objectPath,
@@ -130,7 +140,7 @@ export class Uploads {
   async receive(grant: UploadGrant, signature: string, req: IncomingMessage, hold: () => void): Promise<void> {
     const { storage, signatures, temporaryFolder, quota } = this.#options;
     const { prisma } = this.#options.database;
-    const isGood = signatures.isValid(grant, signature) && grant.expires * 1000 > Date.now();
+    const isGood = signatures.isValid(signedTextOf(grant), signature) && grant.expires * 1000 > Date.now();
     const upload = isGood ? await uploadStore.find(prisma, grant.uploadId) : null;
     if (!upload) throw invalidUploadUrl();
     if (req.headers['content-type'] !== UPLOAD_CONTENT_TYPE) {

@@ -14,8 +14,8 @@ import { AgentTokenImport } from './tokens.ts';
 const AGENT_TAG = 'Agent Connections (v2)';
 
 /**
- * Permits an agent of the workspace to use a token: callers there get the token from `authenticate` with its
- * `agent_id`.
+ * Permits an agent of the workspace to use a token: the code of its deployment gets the token from `authenticate` with
+ * its `agent_id`, and people never see it. With the id of a deployment as `agent_id` that deployment alone does.
  */
 export const AgentConnection = Type.Object(
   {
@@ -56,7 +56,7 @@ export const listAgentConnections = defineOperation({
   operationId: 'listAgentConnections',
   method: 'get',
   path: '/v2/auth/agents/{agent_id}/connections',
-  summary: 'What is connected to an agent in the workspace.',
+  summary: 'What the caller has connected to an agent in the workspace; with `deployments:update`, what everybody has.',
   tags: [AGENT_TAG],
   access: 'principal',
   permission: 'deployments:read',

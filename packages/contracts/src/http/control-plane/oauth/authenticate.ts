@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { DEPLOYMENT_TOKEN_HEADER } from '../../../deployment-token.ts';
 import { defineOperation } from '../../../operation.ts';
 import { JsonObject, Uuid } from '../../common.ts';
 import {
@@ -22,11 +23,11 @@ export const AuthenticateRequest = Type.Object(
     /** One of the caller's own users: their tokens are kept apart. Default: the caller itself. */
     user_id: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
     /**
-     * The platform user whose token is requested. Another user's token is returned only if that user connected it to
-     * `agent_id`.
+     * The platform user whose token is requested. Another user's token is returned only to a deployment, if that user
+     * connected it to its agent.
      */
     ls_user_id: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
-    /** The agent that asks: it may use the tokens that were connected to it in the caller's workspace. */
+    /** The agent whose connected tokens are wanted. Those connected to the id of the deployment need no name. */
     agent_id: OptionalNullable(AgentId),
     /**
      * Selects applications that a hosted platform registered for all its customers. Runyard has none, and refuses true.
@@ -92,6 +93,10 @@ export const authenticate = defineOperation({
   access: 'principal',
   // Whoever has a token can act at its provider.
   permission: 'any key that writes',
+  headers: {
+    [DEPLOYMENT_TOKEN_HEADER]:
+      'The value of `RUNYARD_DEPLOYMENT_TOKEN`, with which the code of a deployment proves that it asks. Only then tokens that others connected to its agent are given, and those of the workspace.',
+  },
   body: AuthenticateRequest,
   responses: {
     200: {

@@ -1,0 +1,61 @@
+import { isUuid } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
+import { ForbiddenError, type Principal, type Tenant } from '@runyard/service-kit';
+import type { Database } from '../../database/database.ts';
+import type { DeploymentTokens } from '../../deployments/deployment-tokens.ts';
+
+/** A deployment whose code asks for tokens. */
+export interface AgentDeployment extends Tenant {
+  id: string;
+  /** The agent for which it was made; null: for none. */
+  agentId: string | null;
+}
+
+/** Finds out which deployment asks, and which agents it is. */
+export class AgentDeployments {
+  readonly #database: Database;
+  readonly #tokens: Pick<DeploymentTokens, 'deploymentOf'>;
+
+  constructor(options: { database: Database; tokens: Pick<DeploymentTokens, 'deploymentOf'> }) {
+    this.#database = options.database;
+    this.#tokens = options.tokens;
+  }
+
+  /** @throws ForbiddenError when the token is no deployment's in the caller's workspace */
+  async find({ organizationId, workspaceId }: Principal, token: string): Promise<AgentDeployment> {
+    const id = this.#tokens.deploymentOf(token);
+    const found =
+      id !== null && workspaceId !== undefined
+        ? await this.#database.prisma.deployment.findFirst({
+            where: { id, organizationId, workspaceId, deleteRequestedAt: null },
+            select: { id: true, agentId: true, organizationId: true, workspaceId: true },
+          })
+        : null;
+    if (found) return found;
+    throw new ForbiddenError('The deployment token is not valid in this workspace', {
+      code: 'deployment_token_invalid',
+    });
+  }
+
+  /**
+   * Returns the ids of agents that the deployment is, of those that it names itself. It always is the one of its own
+   * id. A name that other deployments of the workspace have, and it has not, is theirs. Names that no deployment has,
+   * such as the ids of assistants, are of whichever deployment of the workspace uses them.
+   */
+  async agentsOf(deployment: AgentDeployment, agentId: string | null | undefined): Promise<string[]> {
+    const { id, organizationId, workspaceId, agentId: own } = deployment;
+    if (agentId == null || agentId === id) return [id];
+    if (agentId === own) return [id, agentId];
+    const name = toSqlText(agentId);
+    const other = await this.#database.prisma.deployment.findFirst({
+      where: {
+        organizationId,
+        workspaceId,
+        deleteRequestedAt: null,
+        OR: [{ agentId: name }, ...(isUuid(name) ? [{ id: name }] : [])],
+      },
+      select: { id: true },
+    });
+    return other ? [id] : [id, agentId];
+  }
+}
