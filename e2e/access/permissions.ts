@@ -122,6 +122,7 @@ const AGENT_SERVER = {
   ...rows('runs:read', ['getItem', 'searchItems', 'listNamespaces', 'getUi', 'getInfo']),
   ...rows('runs:update', ['patchAssistant', 'setLatestAssistantVersion', 'patchThread', 'updateThreadState']),
   ...rows('runs:update', ['cancelRun', 'cancelRuns', 'updateCron', 'updateCronAlias', 'putItem', 'deleteItem']),
+  ...rows('runs:update', ['redeliverWebhook']),
   ...rows('runs:delete', ['deleteAssistant', 'deleteThread', 'pruneThreads', 'deleteRun', 'deleteCron']),
   ...rows('runs:delete', ['deleteCronAlias']),
   ...rows('runs:create', ['sendA2aMessage', 'streamA2aMessage', 'runAgUi']),

@@ -9,7 +9,7 @@ type Kind = keyof typeof BEHAVIOURS;
 const SECRET = `whsec_${Buffer.from('a secret of the fault bench').toString('base64')}`;
 /** The share of the schedule's pause that may lie between two tries. */
 const JITTER = { least: 0.8, most: 1.2 };
-const FIRST_PAUSES_MS = [1_000, 2_587, 6_694];
+const FIRST_PAUSES_MS = [1_000, 3_000, 10_000];
 /** Milliseconds by which a sender may be late. */
 const LATE_MS = 1_000;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { WebhookReceiver } from '@runyard/test-kit';
+import { WebhookReceiver, waitFor } from '@runyard/test-kit';
 import { expect } from 'vitest';
 import { fieldCase, type ParityAnswer, type ParityContext, statusCase } from '../framework/index.ts';
 
@@ -63,6 +63,45 @@ export const cases = [
       const answer = await call('listWebhookDeliveries', { params: { thread_id, run_id: silent.run_id } });
       expect(answer.body).toEqual([]);
       return answer;
+    },
+  }),
+  statusCase({
+    operation: 'redeliverWebhook',
+    status: 200,
+    promise: 'a webhook that its receiver refused is sent again, under the same id',
+    run: async (context) => {
+      const { call, direct } = context;
+      const { thread_id } = await direct.client.threads.create();
+      const [hooks, path] = [await receiver(), `/${randomUUID()}`];
+      hooks.answer(path, { status: 400 });
+      const webhook = hooks.url(path);
+      const { run_id } = await direct.client.runs.create(thread_id, 'echo', { input: { messages: [] }, webhook });
+      const params = { thread_id, run_id };
+      const { delivery_id } = await waitFor(async () => {
+        const { body } = await direct.call('listWebhookDeliveries', { params });
+        return body[0]?.status === 'failed' ? body[0] : undefined;
+      });
+      const answer = await call('redeliverWebhook', { params: { ...params, delivery_id } });
+      expect(answer.body).toMatchObject({ delivery_id, url: webhook });
+      const [first, second] = await hooks.received(path, 2);
+      expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      return answer;
+    },
+  }),
+  statusCase({
+    operation: 'redeliverWebhook',
+    status: 409,
+    promise: 'a webhook that was delivered is not sent again: what was sent is no longer stored',
+    run: async ({ call, direct }) => {
+      const { thread_id } = await direct.client.threads.create();
+      const webhook = (await receiver()).url(`/${randomUUID()}`);
+      const { run_id } = await direct.client.runs.create(thread_id, 'echo', { input: { messages: [] }, webhook });
+      const params = { thread_id, run_id };
+      const { delivery_id } = await waitFor(async () => {
+        const { body } = await direct.call('listWebhookDeliveries', { params });
+        return body[0]?.status === 'delivered' ? body[0] : undefined;
+      });
+      return call('redeliverWebhook', { params: { ...params, delivery_id } });
     },
   }),
 ];

@@ -272,13 +272,15 @@ it('a claim is limited in bytes, in total and per host, but always takes at leas
   expect(hosts(await queue.claim({ ...take, limit: { ...MUCH, bytes: 500 } }))).toHaveLength(1);
 });
 
-it('deliveries to a removed receiver end, and those to others do not', async () => {
+it('deliveries to a removed receiver end with their content, and those to others do not', async () => {
   await queued(['gone.test', 'gone.test', 'here.test']);
   expect(await queue.failAllFor(target('gone.test').url, 'gone.test', 'gone')).toBe(2);
   expect((await onlyClaimed()).host).toBe('here.test');
   expect(
-    await fixture.rows(`SELECT DISTINCT run, log->0->>'error' AS error FROM webhook_delivery WHERE status = 'failed'`),
-  ).toEqual([{ run: null, error: 'gone' }]);
+    await fixture.rows(
+      `SELECT count(run)::integer AS runs, log->0->>'error' AS error FROM webhook_delivery WHERE status = 'failed' GROUP BY 2`,
+    ),
+  ).toEqual([{ runs: 2, error: 'gone' }]);
 });
 
 it('a try that is not settled within its lease is repeated, and the late result of the first is refused', async () => {
@@ -292,7 +294,7 @@ it('a try that is not settled within its lease is repeated, and the late result 
   expect(await queue.recordOutcome(of(second!))).toBe(true);
 });
 
-it('a retry is due after its pause, and an ended delivery keeps its log and loses its content', async () => {
+it('a retry is due after its pause, and what was delivered keeps its log and loses its content', async () => {
   await queued(['a.test']);
   const { deliveryId, run } = await onlyClaimed();
   const tried = { deliveryId, startedAt: new Date(), durationMs: 5 };
@@ -320,10 +322,85 @@ it('a retry is due after its pause, and an ended delivery keeps its log and lose
   expect(await queue.removeOld(-1)).toBe(1);
 });
 
-it('a released delivery is due at once and its try does not count', async () => {
+it('a released delivery is due at once, or after the time given, and its try does not count', async () => {
   await queued(['a.test']);
   await queue.release((await queue.claim(take)).claimed);
+  const claimed = await onlyClaimed();
+  expect(claimed.attempt).toBe(1);
+  await queue.release([claimed], 60_000);
+  expect(await queue.claim(take)).toMatchObject({ claimed: [], nextInMs: expect.closeTo(60_000, -4) });
+  expect(await queue.listOfRun(claimed.run.thread_id, claimed.run.run_id)).toMatchObject([{ attempts: [] }]);
+});
+
+/** Ends the only delivery, as failed, and returns it. */
+async function failed(tries = 1) {
+  const claimed = await onlyClaimed();
+  const tried = { deliveryId: claimed.deliveryId, startedAt: new Date(), durationMs: 5, statusCode: 400 };
+  for (let attempt = 1; attempt < tries; attempt += 1) {
+    await queue.recordOutcome({ ...tried, attempt, error: 'HTTP 503', retryInMs: 0 });
+    await queue.claim(take);
+  }
+  await queue.recordOutcome({ ...tried, attempt: tries, error: 'HTTP 400', retryInMs: null });
+  const { deliveryId, run } = claimed;
+  return { deliveryId, threadId: run.thread_id, runId: run.run_id };
+}
+
+it('a delivery that was given up is sent again with its content and all its tries, as often as it is asked for', async () => {
+  await queued(['a.test']);
+  const given = await failed(2);
+  expect(await queue.listOfRun(given.threadId, given.runId)).toMatchObject([
+    { status: 'failed', dueAt: null, hasContent: true },
+  ]);
+  for (const wrong of [{ threadId: randomUUID() }, { runId: randomUUID() }, { deliveryId: randomUUID() }]) {
+    await queue.redeliver({ ...given, ...wrong }, 30_000);
+  }
+  expect((await queue.claim(take)).claimed).toEqual([]);
+  await queue.redeliver(given, 30_000);
+  expect(await queue.removeOld(-1)).toBe(0);
+  expect(await failed()).toEqual(given);
+  await queue.redeliver(given, 30_000);
+  const again = await onlyClaimed();
+  expect(again).toMatchObject({ attempt: 1, deliveryId: given.deliveryId, run: { status: 'success' } });
+  const [listed] = await queue.listOfRun(given.threadId, given.runId);
+  expect(listed!.attempts.map(({ error }) => error)).toEqual(['HTTP 503', 'HTTP 400', 'HTTP 400']);
+});
+
+it('a delivery that waits for its next try is sent at once when asked for, and one that is being tried is left alone', async () => {
+  await queued(['a.test']);
+  const { deliveryId, run } = await onlyClaimed();
+  const given = { deliveryId, threadId: run.thread_id, runId: run.run_id };
+  await queue.redeliver(given, take.leaseMs);
+  expect((await queue.claim(take)).claimed).toEqual([]);
+  const tried = { deliveryId, startedAt: new Date(), durationMs: 5, statusCode: 503, error: 'HTTP 503' };
+  await queue.recordOutcome({ ...tried, attempt: 1, retryInMs: 3_600_000 });
+  await queue.redeliver(given, take.leaseMs);
   expect((await onlyClaimed()).attempt).toBe(1);
+});
+
+it('a log keeps the last hundred tries of a delivery, however often it is sent again', async () => {
+  await queued(['a.test']);
+  const given = await failed();
+  await fixture.rows(`UPDATE webhook_delivery SET log = (SELECT jsonb_agg(log -> 0 || jsonb_build_object('status_code', n))
+                                                         FROM generate_series(1, 100) AS n)`);
+  await queue.redeliver(given, 30_000);
+  await failed();
+  const [listed] = await queue.listOfRun(given.threadId, given.runId);
+  expect(listed!.attempts).toHaveLength(100);
+  expect([listed!.attempts[0]!.statusCode, listed!.attempts.at(-1)!.statusCode]).toEqual([2, 400]);
+});
+
+it.each(['run', 'thread'])('the content of an ended delivery goes with its %s when that is deleted', async (what) => {
+  const threadId = await fixture.thread();
+  await fixture.engine.finishRun(success(await started({ threadId })));
+  const given = await failed();
+  if (what === 'run') await fixture.engine.deleteRun(threadId, given.runId);
+  else await fixture.engine.deleteThread(threadId);
+  expect(await queue.listOfRun(threadId, given.runId)).toMatchObject([{ status: 'failed', hasContent: false }]);
+  expect(await fixture.rows('SELECT run, kwargs, result, push_secrets FROM webhook_delivery')).toEqual([
+    { run: null, kwargs: null, result: null, push_secrets: null },
+  ]);
+  await queue.redeliver(given, 30_000);
+  expect((await queue.claim(take)).claimed).toEqual([]);
 });
 
 it('a delivery that cannot be decrypted here keeps its content, which a process with the key sends', async () => {

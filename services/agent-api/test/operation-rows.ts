@@ -170,6 +170,13 @@ export const ROWS: Record<string, Row> = {
   getStatelessRun: row('threads:read', (its) => ({ params: { run_id: its.runId } })),
   listFeedback: row('threads:read', run),
   listWebhookDeliveries: row('threads:read', run),
+  // No run of the owner has a webhook.
+  redeliverWebhook: row(
+    'threads:update',
+    (its) => ({ params: { thread_id: its.threadId, run_id: its.runId, delivery_id: randomUUID() } }),
+    MISSING,
+    false,
+  ),
   joinRun: row('threads:read', run, missingRun),
   joinRunStream: row('threads:read', run, missingStream),
   joinRunStreamAlias: row('threads:read', run, missingStream),

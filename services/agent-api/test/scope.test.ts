@@ -12,7 +12,7 @@ import type { AgUiCall } from '../src/ag-ui/ag-ui-runs.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
 import { ThreadAccess } from '../src/event-protocol/thread-access.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
-import { openServices, type TestServices } from './services.ts';
+import { DELIVERY, openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];
 const BOB = [{ owner: 'bob' }];
@@ -209,6 +209,14 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     async (scope, { threadId, runId }) => {
       await services.webhookLog.ofRun(scope, threadId, runId);
       return 'told';
+    },
+    404,
+  ],
+  [
+    ['redeliverWebhook'],
+    async (scope, { threadId, runId }) => {
+      await services.webhookLog.redeliver(scope, { threadId, runId, deliveryId: DELIVERY.deliveryId });
+      return 'sent';
     },
     404,
   ],

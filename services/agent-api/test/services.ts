@@ -6,7 +6,7 @@ import { openPool } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { GraphHost } from '@runyard/graph-host';
 import { IdempotencyKeys } from '@runyard/idempotency';
-import { RunEngine } from '@runyard/run-engine';
+import { RunEngine, type WebhookDelivery } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { ANONYMOUS, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
@@ -59,6 +59,17 @@ const STATE = {
   interrupts: [],
   checkpoint_id: CHECKPOINT.checkpoint_id,
   parent_checkpoint_id: null,
+};
+/** Stands in the log of webhooks of every run. */
+export const DELIVERY: WebhookDelivery = {
+  deliveryId: randomUUID(),
+  url: 'https://hooks.example.com/runs',
+  status: 'failed',
+  attempts: [],
+  dueAt: null,
+  createdAt: new Date(),
+  endedAt: new Date(),
+  hasContent: true,
 };
 const host = {
   getState: async () => STATE,
@@ -192,8 +203,10 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     commands: new ProtocolCommands({ runs, engine, threads: threadStore, states: state, streams }),
     caller: { ...ANONYMOUS, permissions: WORKSPACE_PERMISSIONS },
     webhookLog: new WebhookLog({
-      queue: { listOfRun: async () => [] },
+      queue: { listOfRun: async () => [DELIVERY], redeliver: async () => undefined },
+      targets: { refusalOf: async () => undefined },
       requireRun: (scope, threadId, runId) => runs.find(scope, threadId, runId),
+      onQueued: () => undefined,
     }),
     crons: new CronService({
       store: new CronStore(prisma, cipher),

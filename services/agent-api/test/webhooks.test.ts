@@ -127,6 +127,33 @@ describe('a webhook', () => {
     expect(receiver.at('/elsewhere')).toEqual([]);
   });
 
+  it('that was given up is sent again when that is asked for, and not once it is delivered', async () => {
+    const { path, webhook } = place();
+    receiver.answer(path, { status: 400 });
+    const { thread_id: threadId } = await deployment.client.threads.create();
+    const { run_id: runId } = await deployment.client.runs.create(threadId, 'echo', { input: {}, webhook });
+    await (await deployment.worker.take()).succeed({ answer: 42 });
+    const ended = (status: string) =>
+      waitFor(async () => {
+        const [delivery] = (await log(threadId, runId)).body;
+        return delivery?.status === status ? delivery : undefined;
+      });
+    const { delivery_id } = await ended('failed');
+    const again = (id: string) =>
+      post(`/threads/${threadId}/runs/${runId}/webhook-deliveries/${id}/redeliver`, undefined);
+    expect(await again(delivery_id)).toMatchObject({
+      status: 200,
+      body: { delivery_id, status: 'pending', attempts: [{ status_code: 400 }], ended_at: null },
+    });
+    const [first, second] = await receiver.received(path, 2);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(second?.body).toMatchObject({ run_id: runId, values: { answer: 42 } });
+    await ended('delivered');
+    expect(await again(delivery_id)).toEqual({ status: 409, body: { detail: expect.any(String) } });
+    expect((await again(randomUUID())).status).toBe(404);
+    expect((await again('no-uuid')).status).toBe(422);
+  });
+
   it('is accepted by every way to create a run, and sent although a stateless thread is deleted', async () => {
     const { path, webhook } = place();
     const body = { assistant_id: 'echo', input: {}, webhook };

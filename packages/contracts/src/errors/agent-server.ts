@@ -23,6 +23,11 @@ export const AGENT_SERVER_ERRORS = {
     meaning: 'The URL of the webhook is malformed, or means this machine or a private network.',
     remedy: 'Name a public one, or set `OUTBOUND_ALLOWED_NETWORKS` for receivers in your own network.',
   },
+  webhook_content_deleted: {
+    status: 409,
+    meaning: 'What a webhook was to send is no longer stored: it was delivered, or its run or thread was deleted.',
+    remedy: 'Read the run.',
+  },
   graph_failed: {
     status: 422,
     meaning: "The graph's own code threw while it read or wrote state.",

@@ -4,6 +4,7 @@ import { dropUnkeptFences, lockFences, lockThreads, takeFences } from '../locks.
 import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
 import { resetThreadStatus } from '../threads/reset-thread-status.ts';
+import { deleteWebhookContent } from '../webhooks/queue-webhooks.ts';
 import type { DeletedRun } from './types.ts';
 
 /**
@@ -32,6 +33,7 @@ export async function deleteRun(
   });
   const run = rows[0];
   if (!run) throw new NotFoundError('Run not found');
+  await deleteWebhookContent(client, [runId]);
   const wasInFlight = run.status === 'running' || run.status === 'pending';
   if (wasInFlight) {
     const { assistant_id: assistantId, attempt } = run;

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { DeletedRun } from '../runs/types.ts';
+import { deleteWebhookContent } from '../webhooks/queue-webhooks.ts';
 import { removalDeadline, removeInSteps } from './remove-in-steps.ts';
 import { recordRemovals, removeCheckpointsOf } from './thread-removals.ts';
 import type { DeletedThread } from './types.ts';
@@ -49,6 +50,10 @@ export async function deleteLockedThreads(
            RETURNING run_id, thread_id, assistant_id, attempt, status`,
     values: [threadIds],
   });
+  await deleteWebhookContent(
+    client,
+    rows.map(({ run_id: runId }) => runId),
+  );
   const inFlight = rows.filter(({ status }) => status === 'pending' || status === 'running');
   await events.writeFinished(
     client,

@@ -43,6 +43,19 @@ export async function queueWebhooksOfDeleted(
   return (rowCount ?? 0) > 0;
 }
 
+/**
+ * Deletes what was sent, or could be sent again, of runs that are deleted; the log of their deliveries stays. What has
+ * not ended is still sent.
+ */
+export async function deleteWebhookContent(client: pg.ClientBase, runIds: string[]): Promise<void> {
+  await client.query({
+    name: 'engine_delete_webhook_content',
+    text: `UPDATE webhook_delivery SET run = NULL, kwargs = NULL, result = NULL, push_secrets = NULL
+           WHERE run_id = ANY($1::uuid[]) AND ended_at IS NOT NULL AND run IS NOT NULL`,
+    values: [runIds],
+  });
+}
+
 /** Records refused receivers in the log when the run is created. */
 export async function recordRefusedWebhooks(
   client: pg.ClientBase,

@@ -30,6 +30,8 @@ export interface WebhookDelivery {
   dueAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
+  /** True while it can be sent, or sent again. */
+  hasContent: boolean;
 }
 
 /** A delivery that this process may try now. */
@@ -39,6 +41,8 @@ export interface ClaimedWebhook {
   host: string;
   /** Number of this try. */
   attempt: number;
+  /** Milliseconds since its run has ended. */
+  waitedMs: number;
   /** Bytes of its content, as it is stored. */
   bytes: number;
   /**

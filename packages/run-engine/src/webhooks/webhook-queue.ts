@@ -47,6 +47,8 @@ const HOSTS = `
     FROM hosts h WHERE h.host IS NOT NULL
   )`;
 const SWEEP_BATCH = 1_000;
+/** Tries of a delivery in its log: it may be sent again by hand any number of times. */
+const ATTEMPTS_KEPT = 100;
 
 /**
  * The durable queue of webhook deliveries for ended runs. Any number of processes may claim from it; a delivery has one
@@ -89,7 +91,8 @@ export class WebhookQueue {
              UPDATE webhook_delivery w
              SET due_at = now() + make_interval(secs => $8::float8 / 1000), attempts = w.attempts + 1
              FROM taken WHERE w.delivery_id = taken.delivery_id
-             RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result, w.push, w.push_secrets`,
+             RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result, w.push, w.push_secrets,
+                       (extract(epoch FROM now() - w.created_at) * 1000)::float8 AS waited_ms`,
       values: [
         limit.count,
         limitPerHost.count,
@@ -114,6 +117,7 @@ export class WebhookQueue {
       url: row.url,
       host: row.host,
       attempt: row.attempts,
+      waitedMs: row.waited_ms,
       bytes: row.kwargs.byteLength + (row.result?.byteLength ?? 0),
       readContent: () => this.#decrypt(row),
     };
@@ -145,7 +149,10 @@ export class WebhookQueue {
     return rows[0]?.ms ?? null;
   }
 
-  /** Records the result of a try. False when its lease had expired and another process has tried again. */
+  /**
+   * Records the result of a try. What was delivered needs its content no more; that of a failed delivery stays with its
+   * log, to be sent again by hand. False when its lease had expired and another process has tried again.
+   */
   async recordOutcome(outcome: WebhookOutcome): Promise<boolean> {
     const isRetried = outcome.retryInMs !== null;
     const status = isRetried ? 'pending' : outcome.error === null ? 'delivered' : 'failed';
@@ -158,13 +165,14 @@ export class WebhookQueue {
     const { rowCount } = await this.#pool.query({
       name: 'webhooks_settle',
       text: `UPDATE webhook_delivery
-             SET status = $3, log = log || $4::jsonb,
+             SET status = $3,
+                 log = CASE WHEN jsonb_array_length(log) < ${ATTEMPTS_KEPT} THEN log ELSE log - 0 END || $4::jsonb,
                  due_at = CASE WHEN $5::float8 IS NULL THEN NULL ELSE now() + make_interval(secs => $5::float8 / 1000) END,
                  ended_at = CASE WHEN $5::float8 IS NULL THEN now() END,
-                 run = CASE WHEN $5::float8 IS NULL THEN NULL ELSE run END,
-                 kwargs = CASE WHEN $5::float8 IS NULL THEN NULL ELSE kwargs END,
-                 result = CASE WHEN $5::float8 IS NULL THEN NULL ELSE result END,
-                 push_secrets = CASE WHEN $5::float8 IS NULL THEN NULL ELSE push_secrets END
+                 run = CASE WHEN $3 <> 'delivered' THEN run END,
+                 kwargs = CASE WHEN $3 <> 'delivered' THEN kwargs END,
+                 result = CASE WHEN $3 <> 'delivered' THEN result END,
+                 push_secrets = CASE WHEN $3 <> 'delivered' THEN push_secrets END
              WHERE delivery_id = $1 AND attempts = $2 AND status = 'pending'`,
       values: [outcome.deliveryId, outcome.attempt, status, toSqlJson([attempt]), outcome.retryInMs],
     });
@@ -176,7 +184,7 @@ export class WebhookQueue {
     const { rowCount } = await this.#pool.query({
       name: 'webhooks_fail_all_for',
       text: `UPDATE webhook_delivery
-             SET status = 'failed', due_at = NULL, ended_at = now(), run = NULL, kwargs = NULL, result = NULL, push_secrets = NULL,
+             SET status = 'failed', due_at = NULL, ended_at = now(),
                  log = log || jsonb_build_array(jsonb_build_object('started_at', now(), 'duration_ms', 0,
                                                                    'status_code', NULL, 'error', $3::text))
              WHERE status = 'pending' AND host = $2 AND url = $1`,
@@ -185,15 +193,32 @@ export class WebhookQueue {
     return rowCount ?? 0;
   }
 
-  /** Releases deliveries that were claimed and not tried; they are due at once and the try does not count. */
-  async release(deliveries: { deliveryId: string; attempt: number }[]): Promise<void> {
+  /** Releases deliveries that were claimed and not tried; they are due after that time and the try does not count. */
+  async release(deliveries: { deliveryId: string; attempt: number }[], dueInMs = 0): Promise<void> {
     if (deliveries.length === 0) return;
     await this.#pool.query({
       name: 'webhooks_release',
-      text: `UPDATE webhook_delivery w SET due_at = now(), attempts = w.attempts - 1
+      text: `UPDATE webhook_delivery w SET due_at = now() + make_interval(secs => $3::float8 / 1000), attempts = w.attempts - 1
              FROM unnest($1::uuid[], $2::integer[]) AS i (delivery_id, attempt)
              WHERE w.delivery_id = i.delivery_id AND w.attempts = i.attempt AND w.status = 'pending'`,
-      values: [deliveries.map(({ deliveryId }) => deliveryId), deliveries.map(({ attempt }) => attempt)],
+      values: [deliveries.map(({ deliveryId }) => deliveryId), deliveries.map(({ attempt }) => attempt), dueInMs],
+    });
+  }
+
+  /**
+   * Sends a delivery again that has ended, or sooner than planned, with all its tries. One that is being tried, for up
+   * to `leaseMs`, stays as it is, and so does one without content.
+   */
+  async redeliver(
+    { threadId, runId, deliveryId }: { threadId: string; runId: string; deliveryId: string },
+    leaseMs: number,
+  ): Promise<void> {
+    await this.#pool.query({
+      name: 'webhooks_redeliver',
+      text: `UPDATE webhook_delivery SET status = 'pending', due_at = now(), attempts = 0, ended_at = NULL
+             WHERE delivery_id = $1 AND run_id = $2 AND thread_id = $3 AND run IS NOT NULL
+               AND (status <> 'pending' OR due_at > now() + make_interval(secs => $4::float8 / 1000))`,
+      values: [deliveryId, runId, threadId, leaseMs],
     });
   }
 
@@ -201,7 +226,8 @@ export class WebhookQueue {
   async listOfRun(threadId: string, runId: string): Promise<WebhookDelivery[]> {
     const { rows } = await this.#pool.query({
       name: 'webhooks_of_run',
-      text: `SELECT delivery_id, url, status, due_at, log, created_at, ended_at FROM webhook_delivery
+      text: `SELECT delivery_id, url, status, due_at, log, created_at, ended_at, run IS NOT NULL AS has_content
+             FROM webhook_delivery
              WHERE run_id = $1 AND thread_id = $2 ORDER BY position`,
       values: [runId, threadId],
     });
@@ -213,6 +239,7 @@ export class WebhookQueue {
       dueAt: row.due_at,
       createdAt: row.created_at,
       endedAt: row.ended_at,
+      hasContent: row.has_content,
     }));
   }
 
@@ -244,6 +271,7 @@ interface ClaimedRow {
   url: string;
   host: string;
   attempts: number;
+  waited_ms: number;
   run: WebhookRun;
   kwargs: Buffer;
   result: Buffer | null;

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { EncryptionError } from '@runyard/encryption';
+import { EncryptionError, KeyUnavailableError } from '@runyard/encryption';
 import { WEBHOOK_FIELDS } from '@runyard/graph-host';
 import { OutboundRefusedError, type OutboundRequest } from '@runyard/outbound';
 import type { ClaimedWebhook, WebhookContent } from '@runyard/run-engine';
@@ -39,6 +39,7 @@ function webhook(overrides: Partial<ClaimedWebhook> = {}, content = contentOf())
     url: 'https://hook.test/in',
     host: 'hook.test',
     attempt: 1,
+    waitedMs: 0,
     bytes: content.kwargs.byteLength,
     readContent: async () => content,
     ...overrides,
@@ -107,38 +108,56 @@ it('timeouts and broken connections are retried and reported without addresses; 
   });
 });
 
-it('the eighth try is the last', async () => {
+it('the fourteenth try is the last', async () => {
   const down = async () => ({ status: 503, headers: {} });
-  expect((await deliver(down, webhook({ attempt: 7 }))).kind).toBe('retried');
-  expect((await deliver(down, webhook({ attempt: 8 }))).kind).toBe('failed');
+  expect((await deliver(down, webhook({ attempt: 13 }))).kind).toBe('retried');
+  expect((await deliver(down, webhook({ attempt: 14 }))).kind).toBe('failed');
   let asked = false;
   const recordRequest = async () => {
     asked = true;
     return { status: 200, headers: {} };
   };
-  expect(await deliver(recordRequest, webhook({ attempt: 9 }))).toMatchObject({
+  expect(await deliver(recordRequest, webhook({ attempt: 15 }))).toMatchObject({
     kind: 'failed',
-    error: 'Given up after 8 tries',
+    error: 'Given up after 14 tries',
   });
   expect(asked).toBe(false);
 });
 
-it('content that cannot be decrypted for the moment is tried again like any failed try, and nothing is sent', async () => {
-  const cause = new EncryptionError('the key service is away');
+const UNDECRYPTABLE = 'What is to be sent cannot be decrypted';
+const sendNothing: DeliveryOptions['send'] = () => Promise.reject(new Error('nothing is to be sent'));
+
+it.each([
+  ['its key is away', new KeyUnavailableError('01020304', 'the key service is away')],
+  ['the database is away', new Error('Connection terminated unexpectedly')],
+])(
+  'content that cannot be decrypted because %s is postponed, which counts as no try, for three days',
+  async (_, cause) => {
+    const readContent = () => Promise.reject(cause);
+    const error = UNDECRYPTABLE;
+    const hours = (count: number) => webhook({ readContent, attempt: 14, waitedMs: count * 3_600_000 });
+    expect(await deliver(sendNothing, hours(0))).toMatchObject({ kind: 'postponed', error, cause, retryInMs: 60_000 });
+    expect(await deliver(sendNothing, hours(71))).toMatchObject({ kind: 'postponed', retryInMs: 600_000 });
+    expect(await deliver(sendNothing, hours(72))).toMatchObject({ kind: 'failed', error, cause, retryInMs: null });
+  },
+);
+
+it('content that was damaged is tried again like any failed try', async () => {
+  const cause = new EncryptionError('Encrypted data was changed, or cut.');
   const readContent = () => Promise.reject(cause);
-  const send: DeliveryOptions['send'] = () => Promise.reject(new Error('nothing is to be sent'));
-  const error = 'What is to be sent cannot be decrypted';
-  const first = await deliver(send, webhook({ readContent }));
-  expect(first).toMatchObject({ kind: 'retried', error, cause });
-  expect(first.retryInMs).toBeLessThan(2_000);
-  const last = await deliver(send, webhook({ readContent, attempt: 8 }));
-  expect(last).toMatchObject({ kind: 'failed', error, cause, retryInMs: null });
+  expect(await deliver(sendNothing, webhook({ readContent }))).toMatchObject({
+    kind: 'retried',
+    error: UNDECRYPTABLE,
+    cause,
+  });
+  expect(await deliver(sendNothing, webhook({ readContent, attempt: 14 }))).toMatchObject({ kind: 'failed' });
 });
 
-it('pauses grow from a second to five minutes, and a receiver may ask for up to an hour', async () => {
-  const pauses = [1, 2, 3, 4, 5, 6, 7].map((attempt) => pauseAfter(attempt, 0, () => 0.5));
-  expect(pauses[0]).toBe(1_000);
-  expect(pauses[6]).toBe(300_000);
+it('thirteen pauses grow from a second to twenty hours and are two days in all, and a receiver may ask for up to an hour', async () => {
+  const pauses = Array.from({ length: 13 }, (_, index) => pauseAfter(index + 1, 0, () => 0.5));
+  expect([pauses[0], pauses[12], pauseAfter(14)]).toEqual([1_000, 72_000_000, null]);
+  const hours = pauses.reduce((sum: number, pause) => sum + pause!, 0) / 3_600_000;
+  expect(Math.round(hours)).toBe(48);
   expect([...pauses].sort((a, b) => a! - b!)).toEqual(pauses);
   expect([pauseAfter(1, 0, () => 0), pauseAfter(1, 0, () => 1)]).toEqual([800, 1_200]);
   expect(pauseAfter(1, 30_000)).toBe(30_000);

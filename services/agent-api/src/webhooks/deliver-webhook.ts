@@ -1,7 +1,8 @@
+import { EncryptionError, KeyUnavailableError } from '@runyard/encryption';
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import { OutboundRefusedError } from '@runyard/outbound';
 import type { ClaimedWebhook, PushDelivery, WebhookContent, WebhookOutcome } from '@runyard/run-engine';
-import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, retryAfterMs } from './retry-plan.ts';
+import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, postponeFor, retryAfterMs } from './retry-plan.ts';
 import { traceHeaders } from './trace-headers.ts';
 import { webhookBody } from './webhook-body.ts';
 import type { WebhookSettings } from './webhook-settings.ts';
@@ -32,7 +33,8 @@ export interface DeliveryOptions {
 }
 
 export type DeliveryResult = WebhookOutcome & {
-  kind: 'delivered' | 'retried' | 'failed' | 'refused';
+  /** `postponed`: nothing could be sent for the moment, and that counts as no try. */
+  kind: 'delivered' | 'retried' | 'failed' | 'refused' | 'postponed';
   /** Why there was nothing to send. */
   cause?: unknown;
 };
@@ -60,7 +62,10 @@ export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryO
   try {
     content = await webhook.readContent();
   } catch (cause) {
-    return { ...retryOrFail('What is to be sent cannot be decrypted'), cause };
+    const error = 'What is to be sent cannot be decrypted';
+    if (isDamaged(cause)) return { ...retryOrFail(error), cause };
+    const retryInMs = postponeFor(webhook.waitedMs);
+    return { ...result(retryInMs === null ? 'failed' : 'postponed', { error, retryInMs }), cause };
   }
   try {
     const request = requestOf(webhook, content, { ...options, sentAt: startedAt });
@@ -99,6 +104,11 @@ function requestOf(
     timeoutMs,
     signal,
   };
+}
+
+/** Returns whether the key is there, and the data is not what it encrypted. */
+function isDamaged(cause: unknown): boolean {
+  return cause instanceof EncryptionError && !(cause instanceof KeyUnavailableError);
 }
 
 /** Lets headers of a notification replace those of the project whatever their case. */

@@ -31,7 +31,7 @@ export interface WebhookParts {
   serviceEnvironment: Record<string, string | undefined>;
   pool: pg.Pool;
   cipher: DataCipher;
-  signals: Pick<WorkSignals, 'onSignal'>;
+  signals: Pick<WorkSignals, 'send' | 'onSignal'>;
   /** Makes the content of push notifications. */
   pushContent: PushContent;
   logger: Logger;
@@ -102,7 +102,7 @@ export function openWebhooks(parts: WebhookParts) {
     /** False when the deployment sends none. */
     isEnabled,
     routes: (requireRun: RequireRun, guard: RouteGuard) =>
-      webhookLogRoutes(new WebhookLog({ queue, requireRun }), guard),
+      webhookLogRoutes(new WebhookLog({ queue, targets, requireRun, onQueued: () => signals.send() }), guard),
     /** Starts sending. `sendToApp` calls the project's own app, if it has one. */
     start(sendToApp: SendRequest = sendOutside) {
       retention.start();

@@ -10,7 +10,7 @@ export function registerWebhookMetrics(
   const tries = metrics.counter('lg_api_webhook_attempts_total', 'Tries to deliver a webhook, by outcome.', [
     'outcome',
   ]);
-  for (const outcome of ['delivered', 'retried', 'failed', 'refused']) tries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'retried', 'failed', 'refused', 'postponed']) tries.inc({ outcome }, 0);
   const waiting = cacheForScrape(() => queue.countPending());
   metrics.gauge('lg_api_webhooks_pending', 'Webhooks that wait for a try.', [], async (gauge) => {
     const pending = await waiting();

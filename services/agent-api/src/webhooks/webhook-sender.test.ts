@@ -13,6 +13,7 @@ class SenderFixture {
   underWay = new Map<string, (result: DeliveryResult) => void>();
   settled: DeliveryResult[] = [];
   givenBack: string[] = [];
+  postponedMs: number | undefined;
   endedFor: string[] = [];
   failures = 0;
   asked = 0;
@@ -49,8 +50,9 @@ class SenderFixture {
           this.endedFor.push(url);
           return 1;
         },
-        release: async (left) => {
+        release: async (left, dueInMs) => {
           if (this.isAway) throw new Error('away');
+          this.postponedMs = dueInMs;
           this.givenBack = left.map(({ deliveryId }) => deliveryId);
         },
       },
@@ -63,7 +65,7 @@ class SenderFixture {
 
   add(url: string, host = 'a.test', bytes = 0): void {
     const readContent = async () => ({}) as WebhookContent;
-    this.due.push({ deliveryId: randomUUID(), url, host, attempt: 1, bytes, readContent });
+    this.due.push({ deliveryId: randomUUID(), url, host, attempt: 1, waitedMs: 0, bytes, readContent });
     this.sender.wake();
   }
 
@@ -114,6 +116,15 @@ it('a receiver that answers 410 is sent nothing more that waits for it', async (
   fixture.end('1', 410);
   await waitFor(() => fixture.endedFor.length === 1);
   expect(fixture.endedFor).toEqual(['1']);
+});
+
+it('a postponed delivery is given back until it is due, and no outcome of it is written', async () => {
+  fixture = new SenderFixture(1);
+  fixture.add('1');
+  await fixture.untilStarted('1');
+  fixture.underWay.get('1')!({ kind: 'postponed', retryInMs: 60_000 } as DeliveryResult);
+  await waitFor(() => fixture.givenBack.length === 1);
+  expect([fixture.postponedMs, fixture.settled]).toEqual([60_000, []]);
 });
 
 it('the sender continues when the database is back', async () => {

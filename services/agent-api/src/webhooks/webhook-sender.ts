@@ -19,7 +19,7 @@ export interface WebhookSenderOptions {
 const BYTES_MAX = 64 * 1024 * 1024;
 const GONE = 410;
 /** Longer than a try, with its decryption: a delivery whose process died is retried after this. */
-const LEASE_MS = TIMEOUT_MS + 20_000;
+export const LEASE_MS = TIMEOUT_MS + 20_000;
 /** A safety net: wake-ups and the time of the next retry normally wake the sender. */
 const LOOK_EVERY_MS = 30_000;
 /** Another process is taking what is due. */
@@ -111,7 +111,10 @@ export class WebhookSender {
       const result = await deliver(webhook);
       // A stop gave it back meanwhile: another process retries it.
       if (!this.#inFlight.has(webhook)) return;
-      if (await queue.recordOutcome(result)) onResult(result);
+      if (result.kind === 'postponed') {
+        await queue.release([webhook], result.retryInMs ?? 0);
+        onResult(result);
+      } else if (await queue.recordOutcome(result)) onResult(result);
       if (result.statusCode === GONE) {
         await queue.failAllFor(webhook.url, webhook.host, 'The receiver has said of another run that it is gone');
       }

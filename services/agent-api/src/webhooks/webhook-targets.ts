@@ -46,6 +46,11 @@ export class WebhookTargets {
     return urls.map((each) => this.#target(each));
   }
 
+  /** Returns why nothing may be sent to a URL that was accepted earlier; undefined when it may. */
+  async refusalOf(url: string): Promise<string | undefined> {
+    return (await this.#withNameChecked(this.#target(url))).refusal;
+  }
+
   #target(url: string): WebhookTarget {
     if (isAppPath(url)) {
       const path = pathOf(url);

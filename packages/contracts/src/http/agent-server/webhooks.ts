@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
-import { Timestamp, Uuid } from '../common.ts';
+import { ErrorResponse, Timestamp, Uuid } from '../common.ts';
 import { stringEnum } from './parts.ts';
 import { runNotFoundResponses, runParams, threadRunOperation } from './run-responses.ts';
 import { RUN_PARAMS } from './runs.ts';
@@ -65,4 +65,29 @@ export const listWebhookDeliveries = defineOperation({
   examples: { params: runParams },
 });
 
-export const WEBHOOK_OPERATIONS = [listWebhookDeliveries];
+export const redeliverWebhook = defineOperation({
+  ...threadRunOperation,
+  operationId: 'redeliverWebhook',
+  method: 'post',
+  path: '/threads/{thread_id}/runs/{run_id}/webhook-deliveries/{delivery_id}/redeliver',
+  permission: 'runs:update',
+  summary: 'Send a webhook again, with all its attempts, under the same id',
+  params: Type.Object({ ...RUN_PARAMS.properties, delivery_id: Uuid }),
+  responses: {
+    200: {
+      description:
+        'The delivery, due at once. One that is being attempted at the moment stays as it is, and one that waits for its next attempt waits no longer.',
+      schema: WebhookDelivery,
+      example: { ...exampleDelivery, status: 'pending', next_attempt_at: exampleDelivery.ended_at, ended_at: null },
+    },
+    404: { description: 'No such run, or no such delivery of it.', schema: ErrorResponse },
+    409: {
+      description: 'What was to be sent is no longer stored: it was delivered, or the run was deleted.',
+      schema: ErrorResponse,
+    },
+    422: { description: 'The receiver may not be reached (any more), or an id is not a UUID.', schema: ErrorResponse },
+  },
+  examples: { params: { ...runParams, delivery_id: exampleDelivery.delivery_id } },
+});
+
+export const WEBHOOK_OPERATIONS = [listWebhookDeliveries, redeliverWebhook];
