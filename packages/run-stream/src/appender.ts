@@ -132,7 +132,7 @@ export class Appender {
   ): Promise<string> {
     const { keyPrefix, timeoutMs, maxEntriesPerThread, maxBytesPerThread } = this.#settings;
     const { idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#settings;
-    const { events, head, ends, sizes, publishedEnds, live } = threadKeys(keyPrefix, threadId);
+    const { events, head, ends, sizes, publishedEnds, starts, live } = threadKeys(keyPrefix, threadId);
     const [knownMs, knownSeq] = knownId.split('-') as [string, string];
     const append = () =>
       this.#redis.runStreamAppend(
@@ -141,6 +141,7 @@ export class Appender {
         ends,
         sizes,
         publishedEnds,
+        starts,
         live,
         `${epoch}`,
         runId,

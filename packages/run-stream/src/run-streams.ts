@@ -90,10 +90,19 @@ export class RunStreams {
    */
   async expireRun(threadId: string, runId: string): Promise<void> {
     this.#appender.forgetRun(threadId, runId);
-    const { events, head, ends } = this.#keys(threadId);
+    const { events, head, ends, starts } = this.#keys(threadId);
     const { resumableTtlMs, graceMs, fenceTtlMs } = this.#settings;
     await this.#command(() =>
-      this.#redis.runStreamExpire(events, head, ends, runId, `${resumableTtlMs}`, `${graceMs}`, `${fenceTtlMs}`),
+      this.#redis.runStreamExpire(
+        events,
+        head,
+        ends,
+        starts,
+        runId,
+        `${resumableTtlMs}`,
+        `${graceMs}`,
+        `${fenceTtlMs}`,
+      ),
     );
   }
 
@@ -126,9 +135,11 @@ export class RunStreams {
    */
   async deleteThread({ threadId, epoch }: StreamFence): Promise<void> {
     this.#appender.forgetThread(threadId);
-    const { events, head, ends, sizes } = this.#keys(threadId);
+    const { events, head, ends, sizes, starts } = this.#keys(threadId);
     const { fenceTtlMs } = this.#settings;
-    await this.#command(() => this.#redis.runStreamForget(events, head, ends, sizes, `${epoch}`, `${fenceTtlMs}`));
+    await this.#command(() =>
+      this.#redis.runStreamForget(events, head, ends, sizes, starts, `${epoch}`, `${fenceTtlMs}`),
+    );
   }
 
   /** Tells all workers of the deployment to read a run's cancel order. The order itself must be in Postgres before. */

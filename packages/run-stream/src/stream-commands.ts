@@ -14,9 +14,9 @@ export interface StreamCommands {
 
 /** Adds the scripts to a client. ioredis loads each script once and sends its hash from then on. */
 export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
-  redis.defineCommand('runStreamAppend', { numberOfKeys: 5, lua: APPEND });
-  redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });
-  redis.defineCommand('runStreamForget', { numberOfKeys: 4, lua: FORGET });
+  redis.defineCommand('runStreamAppend', { numberOfKeys: 6, lua: APPEND });
+  redis.defineCommand('runStreamExpire', { numberOfKeys: 4, lua: EXPIRE });
+  redis.defineCommand('runStreamForget', { numberOfKeys: 5, lua: FORGET });
   redis.defineCommand('runStreamRange', { numberOfKeys: 3, lua: RANGE, readOnly: true });
   return redis as Redis & StreamCommands;
 }

@@ -8,6 +8,8 @@
  * `position` is `<run> <position>`, as the last append with one has said.
  * - `{prefix:thread}:sizes`: list of `<id> <bytes up to it>`, one for about each megabyte of the stream, oldest first;
  * `bytes` of the head counts everything that was ever appended.
+ * - `{prefix:thread}:starts`: sorted set of the stored runs, by the id before their first entry; `open` of the head counts
+ * those that have not ended, and `seen` is what both were made from.
  * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; later appends remove
  * entries.
  * - `{prefix:thread}:told`: sorted set of the runs whose end was appended, by time (ms), for as long as epochs are
@@ -17,7 +19,7 @@
 export function threadKeys(
   prefix: string,
   threadId: string,
-): { events: string; head: string; ends: string; sizes: string; publishedEnds: string; live: string } {
+): { events: string; head: string; ends: string; sizes: string; publishedEnds: string; starts: string; live: string } {
   const tag = `{${prefix}:${threadId}}`;
   return {
     events: `${tag}:events`,
@@ -25,6 +27,7 @@ export function threadKeys(
     ends: `${tag}:ends`,
     sizes: `${tag}:sizes`,
     publishedEnds: `${tag}:told`,
+    starts: `${tag}:starts`,
     live: `${tag}:live`,
   };
 }

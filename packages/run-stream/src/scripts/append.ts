@@ -1,13 +1,14 @@
 import { CURRENT_MS } from './current-ms.ts';
 import { END_RUN } from './end-run.ts';
+import { STORED_RUNS } from './stored-runs.ts';
 
 /**
  * Appends a run's entries under the fence, publishes them, and deletes entries that have expired or exceed the limits.
  * Returns the first id and the number of trimmed entries. It changes all keys and ids of a thread atomically: a reader
  * never sees half an append.
  */
-export const APPEND = `${END_RUN}${CURRENT_MS}
-local events, head, ends, sizes, publishedEnds = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+export const APPEND = `${STORED_RUNS}${END_RUN}${CURRENT_MS}
+local events, head, ends, sizes, publishedEnds, starts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -72,13 +73,14 @@ advance()
 local firstId, beforeFirst = idOf(ms, seq), before(ms, seq)
 
 if not last then
-  redis.call('DEL', events, ends, sizes)
+  redis.call('DEL', events, ends, sizes, starts)
   floor = beforeFirst
-  redis.call('HSET', head, 'begin', beforeFirst)
+  redis.call('HSET', head, 'begin', beforeFirst, 'open', 0)
 elseif redis.call('EXISTS', events) == 0 then
-  redis.call('DEL', head, ends, sizes)
+  redis.call('DEL', head, ends, sizes, starts)
   floor, currentRun, start = last, false, false
 else
+  loadRuns(head, ends, starts)
   local overUpTo
   local due = redis.call('LINDEX', ends, 0)
   while due do
@@ -86,18 +88,16 @@ else
     if tonumber(dueMs) > now then break end
     redis.call('LPOP', ends)
     redis.call('HDEL', head, 'start:' .. endedRun, 'stop:' .. endedRun, 'told:' .. endedRun)
+    redis.call('ZREM', starts, endedRun)
     if endedRun == currentRun then currentRun = false end
     overUpTo = overUpTo and larger(overUpTo, endId) or endId
     due = redis.call('LINDEX', ends, 0)
   end
   if overUpTo then
     -- A run may have begun before the last entry of those that are over: what it has must stay.
-    local fields = redis.call('HGETALL', head)
-    for index = 1, #fields, 2 do
-      if string.sub(fields[index], 1, 6) == 'start:' then
-        overUpTo = smaller(overUpTo, string.sub(fields[index + 1], 3))
-      end
-    end
+    local firstRun = redis.call('ZRANGE', starts, 0, 0)[1]
+    local firstStart = firstRun and redis.call('HGET', head, 'start:' .. firstRun)
+    if firstStart then overUpTo = smaller(overUpTo, string.sub(firstStart, 3)) end
     local overMs, overSeq = partsOf(overUpTo)
     redis.call('XTRIM', events, 'MINID', idOf(overMs, overSeq + 1))
     floor = larger(floor, overUpTo)
@@ -111,9 +111,11 @@ if not start then
   start = last or beforeFirst
   if continues == '1' and not last then start = '0-0' end
   redis.call('HSET', head, 'start:' .. runId, resumable .. ' ' .. start)
+  redis.call('ZADD', starts, scoreOf(start), runId)
+  redis.call('HINCRBY', head, 'open', 1)
   -- A new owner with another run: the run before is over, even if nobody could say so.
   if currentRun and currentRun ~= runId and epoch > tonumber(known[1]) then
-    endRun(events, head, ends, currentRun, now, resumableTtl, graceTtl, fenceTtl)
+    endRun(events, head, ends, starts, currentRun, now, resumableTtl, graceTtl, fenceTtl)
   end
 end
 
@@ -155,6 +157,7 @@ if position ~= '' then redis.call('HSET', head, 'position', position) end
 redis.call('PEXPIRE', events, idleTtl)
 redis.call('PEXPIRE', ends, idleTtl)
 redis.call('PEXPIRE', sizes, idleTtl)
+redis.call('PEXPIRE', starts, idleTtl)
 redis.call('PEXPIRE', head, idleTtl + fenceTtl)
 local message = (last or '0-0') .. '\\31' .. firstId
 -- Redis drops a subscriber that lags behind by some megabytes: large entries are read from the stream by those who want them.
@@ -166,7 +169,8 @@ if endsRun == '1' then
   redis.call('ZREMRANGEBYSCORE', publishedEnds, '-inf', now - fenceTtl)
   redis.call('ZADD', publishedEnds, now, runId)
   redis.call('PEXPIRE', publishedEnds, fenceTtl)
-  endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
+  endRun(events, head, ends, starts, runId, now, resumableTtl, graceTtl, fenceTtl)
 end
+noteSeen(head, ends)
 return { firstId, trimmed }
 `;

@@ -1,6 +1,6 @@
 /** Marks a run as ended: sets when its entries expire, and when the keys do if no run of the thread is in flight. */
 export const END_RUN = `
-local function endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
+local function endRun(events, head, ends, starts, runId, now, resumableTtl, graceTtl, fenceTtl)
   local known = redis.call('HMGET', head, 'last', 'run', 'start:' .. runId, 'stop:' .. runId, 'until')
   local last, currentRun, start, stop, untilMs = known[1], known[2], known[3], known[4], known[5]
   if not start or string.sub(start, 1, 1) == 'e' then return end
@@ -8,13 +8,10 @@ local function endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fe
   redis.call('RPUSH', ends, string.format('%.0f', due) .. ' ' .. (currentRun == runId and last or stop) .. ' ' .. runId)
   if untilMs and tonumber(untilMs) > due then due = tonumber(untilMs) end
   redis.call('HSET', head, 'until', string.format('%.0f', due), 'start:' .. runId, 'e' .. string.sub(start, 2))
-  local fields = redis.call('HGETALL', head)
-  for index = 1, #fields, 2 do
-    local isStart = string.sub(fields[index], 1, 6) == 'start:'
-    if isStart and string.sub(fields[index + 1], 1, 1) ~= 'e' then return end
-  end
+  if redis.call('HINCRBY', head, 'open', -1) > 0 then return end
   redis.call('PEXPIREAT', events, string.format('%.0f', due))
   redis.call('PEXPIREAT', ends, string.format('%.0f', due))
+  redis.call('PEXPIREAT', starts, string.format('%.0f', due))
   redis.call('PEXPIREAT', head, string.format('%.0f', due + fenceTtl))
 end
 `;

@@ -30,7 +30,7 @@ export class StreamFixture {
     return streams;
   }
 
-  key(part: 'events' | 'head' | 'ends' | 'sizes' | 'told' | 'live'): string {
+  key(part: 'events' | 'head' | 'ends' | 'sizes' | 'told' | 'starts' | 'live'): string {
     return `{${this.redis.prefix}:${this.thread}}:${part}`;
   }
 
@@ -80,7 +80,9 @@ export class StreamFixture {
 
   /** Deletes everything of the thread from Redis, like a restart without its data. */
   async wipe(): Promise<void> {
-    await this.admin.del((['events', 'head', 'ends', 'sizes', 'told'] as const).map((part) => this.key(part)));
+    await this.admin.del(
+      (['events', 'head', 'ends', 'sizes', 'told', 'starts'] as const).map((part) => this.key(part)),
+    );
   }
 
   /** Returns the connections of all opened streams, by their name. */
