@@ -8,13 +8,14 @@ import { currentEpoch } from './locks.ts';
 import { countRunsAwaitingKeys, readQueueStatistics } from './queue-statistics.ts';
 import { RunEvents } from './run-events.ts';
 import { requestCancel } from './runs/cancel-runs.ts';
-import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
+import type { ClaimOptions } from './runs/claim-runs.ts';
 import { type CreationRules, encodeRun } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { MissingKeys } from './runs/missing-keys.ts';
 import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
 import { RELEASE_DELAYS_MS, type ReleaseOptions, releaseRun } from './runs/release-runs.ts';
+import { RunClaims } from './runs/run-claims.ts';
 import { RunCommits } from './runs/run-commits.ts';
 import type {
   AcceptedRun,
@@ -86,7 +87,7 @@ export class RunEngine {
   readonly #clock: ClockWatch;
   readonly #lapsed: TakeBackOptions;
   readonly #commits: RunCommits;
-  readonly #missingKeys: MissingKeys;
+  readonly #claims: RunClaims;
 
   constructor(options: RunEngineOptions) {
     this.#pool = options.pool;
@@ -121,7 +122,7 @@ export class RunEngine {
     this.halts = new Halts({ pool, write, events });
     this.rescue = new Rescue({ pool, cipher, ...this.#lapsed });
     this.#commits = new RunCommits({ write, rules: this.#creationRules, removals, lockWaitMs });
-    this.#missingKeys = new MissingKeys({
+    const missingKeys = new MissingKeys({
       release: (fence, release) => this.releaseRun(fence, release),
       countWaiting: () => countRunsAwaitingKeys(pool),
       onMissing: options.onMissingKey,
@@ -129,6 +130,8 @@ export class RunEngine {
       refusedRetryMs: cipher.needsKeys ? REFUSED_RETRY_MS : 0,
       now: options.now,
     });
+    const { startedTemplate } = events;
+    this.#claims = new RunClaims({ pool, cipher, startedTemplate, writes: this.#writes, missingKeys });
   }
 
   /**
@@ -197,31 +200,8 @@ export class RunEngine {
    * to wait for it, and runs of that key are left to other workers for a moment; one whose arguments are damaged fails.
    * With `onDelayed` no run waits for handlers that another one needs.
    */
-  async claimRuns(
-    workerId: string,
-    limit: number,
-    { onDelayed, ...options }: ClaimOptions = {},
-  ): Promise<ClaimedRun[]> {
-    const template = this.#events.startedTemplate;
-    const claim = { workerId, limit, ...options, withoutKeys: this.#missingKeys.headers() };
-    const { claimed, delayed, undecryptable } = await claimRuns(this.#pool, claim, template, this.#cipher);
-    if (claimed.length + delayed.length + undecryptable.length > 0) {
-      this.#writes.notifyListeners({ hasWebhooks: false });
-    }
-    const later = delayed.map(({ fence, header, run }) =>
-      run.catch(async (error: unknown) => {
-        await this.#missingKeys.giveBack(fence, header, error);
-        await this.#missingKeys.report();
-        return undefined;
-      }),
-    );
-    for (const [index, { fence }] of delayed.entries()) {
-      onDelayed?.({ runId: fence.runId!, fence, run: later[index]! });
-    }
-    for (const { fence, header, error } of undecryptable) await this.#missingKeys.giveBack(fence, header, error);
-    await this.#missingKeys.report();
-    if (onDelayed) return claimed;
-    return [...claimed, ...(await Promise.all(later)).filter((run) => run !== undefined)];
+  claimRuns(workerId: string, limit: number, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
+    return this.#claims.claim(workerId, limit, options);
   }
 
   /**

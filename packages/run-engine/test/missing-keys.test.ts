@@ -110,6 +110,18 @@ describe('a worker that fails to get the key of a claimed run', () => {
     await engine.close();
   });
 
+  it('finds the runs behind those of many missing keys by the same claim', async () => {
+    for (let index = 10; index < 22; index += 1) {
+      const other = engineOf({ cipher: createDataCipher(`k${index}`.repeat(8).slice(0, 32)) });
+      await other.createRun(aRun());
+      await other.close();
+    }
+    const { run: plain } = await fixture.engine.createRun(aRun());
+    const engine = keyless();
+    expect(idsOf(await engine.claimRuns(await fixture.worker(), 2))).toEqual([plain.runId]);
+    await engine.close();
+  });
+
   it('keeps the order of the thread: no later run passes one that waits for its key', async () => {
     const threadId = await fixture.thread();
     const { run: first } = await withKey.createRun(aRun({ threadId, keepsThread: true }));

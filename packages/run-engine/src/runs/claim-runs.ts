@@ -42,7 +42,7 @@ export interface ClaimOptions {
   onDelayed?: (run: DelayedRun) => void;
 }
 
-interface Claim extends Omit<ClaimOptions, 'onDelayed'> {
+export interface Claim extends Omit<ClaimOptions, 'onDelayed'> {
   workerId: string;
   limit: number;
   /** Headers of the keys whose runs are left to other workers. */

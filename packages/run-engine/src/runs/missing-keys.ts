@@ -51,15 +51,19 @@ export class MissingKeys {
     return [...this.#leftOutUntil.keys()].map((header) => Buffer.from(header, 'hex'));
   }
 
-  /** Releases a claimed run that is not decrypted here. Never rejects. @param header names the key of its arguments */
-  async giveBack(fence: Fence, header: Buffer | undefined, error: unknown): Promise<void> {
-    if (isKeyMissing(error)) {
-      const keyId = keyIdOf(error, header);
-      if (header && keyId === keyIdOfHeader(header)) this.#leaveOut(header);
-      this.#missed = { keyId, reason: error.message };
-    }
+  /**
+   * Releases a claimed run that is not decrypted here; returns whether its key is left out from now on. Never rejects.
+   *
+   * @param header names the key of its arguments
+   */
+  async giveBack(fence: Fence, header: Buffer | undefined, error: unknown): Promise<boolean> {
+    const keyId = isKeyMissing(error) ? keyIdOf(error, header) : undefined;
+    const isOfArguments = header !== undefined && keyId === keyIdOfHeader(header);
+    if (isOfArguments) this.#leaveOut(header);
+    if (isKeyMissing(error)) this.#missed = { keyId, reason: error.message };
     // A run that cannot be released now returns when the lease expires: no worker executes it.
     await this.#options.release(fence, this.#releaseFor(error, header)).catch(() => undefined);
+    return isOfArguments;
   }
 
   /** Reports what was given back, at most once in the time for which a key is left out. Never rejects. */
