@@ -11,6 +11,7 @@ import {
   WebhookQueue,
   type WebhookTarget,
 } from '../src/index.ts';
+import { CLAIM } from '../src/webhooks/webhook-queue.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -453,4 +454,18 @@ it('a queue with nothing to send, or only for hosts at their limit, names no tim
   await queued(['slow.test', 'slow.test']);
   const one = { ...take, limitPerHost: some(1, 1_000_000), inFlight: new Map([['slow.test', some(1)]]) };
   expect(await queue.claim(one)).toEqual({ claimed: [], nextInMs: null });
+});
+
+it('a claim looks at what is due, however many hosts have deliveries for later', async () => {
+  await fixture.pool.query(`
+    INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs)
+    SELECT gen_random_uuid(), gen_random_uuid(), 1, 'https://' || n, n::text, now() + interval '1 hour', '{}', '{}'
+    FROM generate_series(1, 3000) AS n`);
+  await queued(['due.test']);
+  await fixture.pool.query('ANALYZE webhook_delivery');
+  const values = [10, 10, [], [], [], 1_000_000, 1_000_000, 60_000];
+  const [explained] = await fixture.rows(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${CLAIM}`, values);
+  const [{ Plan: plan }] = explained!['QUERY PLAN'] as [{ Plan: Record<string, number> }];
+  expect(plan['Actual Rows']).toBe(1);
+  expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(300);
 });

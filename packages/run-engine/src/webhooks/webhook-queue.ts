@@ -11,6 +11,7 @@ import type {
   WebhookOutcome,
   WebhookRun,
 } from './types.ts';
+import { DUE_HOSTS, nextDueAt } from './waiting-hosts.ts';
 
 /** A number of deliveries, and the bytes of their content. */
 export interface WebhookLoad {
@@ -38,15 +39,32 @@ export interface WebhookClaims {
   nextInMs: number | null;
 }
 
-/** The hosts with waiting deliveries, each found by one step in the index, however many it has. */
-const HOSTS = `
-  WITH RECURSIVE hosts AS (
-    (SELECT host FROM webhook_delivery WHERE status = 'pending' ORDER BY host LIMIT 1)
-    UNION ALL
-    SELECT (SELECT w.host FROM webhook_delivery w WHERE w.status = 'pending' AND w.host > h.host ORDER BY w.host LIMIT 1)
-    FROM hosts h WHERE h.host IS NOT NULL
-  )`;
 const SWEEP_BATCH = 1_000;
+
+/** Claims what is due, oldest first. */
+export const CLAIM = `${DUE_HOSTS}, fair AS (
+    SELECT d.delivery_id, d.due_at, d.bytes,
+           coalesce(b.bytes, 0) + sum(d.bytes) OVER (PARTITION BY h.host ORDER BY d.due_at, d.delivery_id) - d.bytes
+             AS before_on_host
+    FROM hosts h LEFT JOIN unnest($3::text[], $4::integer[], $5::float8[]) AS b (host, count, bytes) ON b.host = h.host
+    CROSS JOIN LATERAL (
+      SELECT w.delivery_id, w.due_at, octet_length(w.kwargs) + coalesce(octet_length(w.result), 0) AS bytes
+      FROM webhook_delivery w
+      WHERE w.status = 'pending' AND w.host = h.host AND w.due_at <= now()
+      ORDER BY w.due_at LIMIT greatest($2 - coalesce(b.count, 0), 0) FOR UPDATE SKIP LOCKED
+    ) d
+  ), measured AS (
+    SELECT delivery_id, due_at, sum(bytes) OVER (ORDER BY due_at, delivery_id) - bytes AS before
+    FROM fair WHERE before_on_host < $7::float8
+  ), taken AS (
+    SELECT delivery_id FROM measured WHERE before < $6::float8 ORDER BY due_at LIMIT $1
+  )
+  UPDATE webhook_delivery w
+  SET due_at = now() + make_interval(secs => $8::float8 / 1000), attempts = w.attempts + 1
+  FROM taken WHERE w.delivery_id = taken.delivery_id
+  RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result, w.push, w.push_secrets,
+            (extract(epoch FROM now() - w.created_at) * 1000)::float8 AS waited_ms`;
+
 /** Tries of a delivery in its log: it may be sent again by hand any number of times. */
 const ATTEMPTS_KEPT = 100;
 
@@ -71,28 +89,7 @@ export class WebhookQueue {
     const busy = [...inFlight];
     const claim = withoutBeforeRows({
       name: 'webhooks_claim',
-      text: `${HOSTS}, fair AS (
-               SELECT d.delivery_id, d.due_at, d.bytes,
-                      coalesce(b.bytes, 0) + sum(d.bytes) OVER (PARTITION BY h.host ORDER BY d.due_at, d.delivery_id) - d.bytes
-                        AS before_on_host
-               FROM hosts h LEFT JOIN unnest($3::text[], $4::integer[], $5::float8[]) AS b (host, count, bytes) ON b.host = h.host
-               CROSS JOIN LATERAL (
-                 SELECT w.delivery_id, w.due_at, octet_length(w.kwargs) + coalesce(octet_length(w.result), 0) AS bytes
-                 FROM webhook_delivery w
-                 WHERE w.status = 'pending' AND w.host = h.host AND w.due_at <= now()
-                 ORDER BY w.due_at LIMIT greatest($2 - coalesce(b.count, 0), 0) FOR UPDATE SKIP LOCKED
-               ) d
-             ), measured AS (
-               SELECT delivery_id, due_at, sum(bytes) OVER (ORDER BY due_at, delivery_id) - bytes AS before
-               FROM fair WHERE before_on_host < $7::float8
-             ), taken AS (
-               SELECT delivery_id FROM measured WHERE before < $6::float8 ORDER BY due_at LIMIT $1
-             )
-             UPDATE webhook_delivery w
-             SET due_at = now() + make_interval(secs => $8::float8 / 1000), attempts = w.attempts + 1
-             FROM taken WHERE w.delivery_id = taken.delivery_id
-             RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result, w.push, w.push_secrets,
-                       (extract(epoch FROM now() - w.created_at) * 1000)::float8 AS waited_ms`,
+      text: CLAIM,
       values: [
         limit.count,
         limitPerHost.count,
@@ -136,14 +133,10 @@ export class WebhookQueue {
   async #nextInMs(fullHosts: string[]): Promise<number | null> {
     const { rows } = await this.#pool.query<{ ms: number | null }>({
       name: 'webhooks_next',
-      text: `${HOSTS}
-             -- greatest() skips nulls: without the CASE nothing to send would mean something to send now.
-             SELECT CASE WHEN min(d.due_at) IS NOT NULL
-                         THEN greatest(0, extract(epoch FROM min(d.due_at) - clock_timestamp()) * 1000)::float8 END AS ms
-             FROM hosts h CROSS JOIN LATERAL (
-               SELECT w.due_at FROM webhook_delivery w WHERE w.status = 'pending' AND w.host = h.host
-               ORDER BY w.due_at LIMIT 1
-             ) d WHERE h.host <> ALL($1::text[])`,
+      // greatest() skips nulls: without the CASE nothing to send would mean something to send now.
+      text: `SELECT CASE WHEN n.due_at IS NOT NULL
+                         THEN greatest(0, extract(epoch FROM n.due_at - clock_timestamp()) * 1000)::float8 END AS ms
+             FROM (SELECT ${nextDueAt('$1::text[]')} AS due_at) n`,
       values: [fullHosts],
     });
     return rows[0]?.ms ?? null;
@@ -227,8 +220,7 @@ export class WebhookQueue {
     const { rows } = await this.#pool.query({
       name: 'webhooks_of_run',
       text: `SELECT delivery_id, url, status, due_at, log, created_at, ended_at, run IS NOT NULL AS has_content
-             FROM webhook_delivery
-             WHERE run_id = $1 AND thread_id = $2 ORDER BY position`,
+             FROM webhook_delivery WHERE run_id = $1 AND thread_id = $2 ORDER BY position`,
       values: [runId, threadId],
     });
     return rows.map((row) => ({
