@@ -138,6 +138,9 @@ export const goalLimits: Record<string, GoalLimits> = {
     limits:
       'Workers, agent-apis and the gateway killed 30 times, Redis killed and emptied 5 times, 20 clients of MCP, half of them by revision 2026-07-28 and half by 2025-11-25: every acknowledged task ends once, with its whole result at each process; each answer counts once, and one that was taken is not replaced; the same question about a task gets the same answer again.',
   },
+  RK: {
+    limits: '50 keys revoked at random moments: refused by the gateway, and their open streams cut, within 5 s.',
+  },
   RP: {
     limits: 'Gateway, control-plane and org-access killed 5 times each: at work again within 15 s, nothing forgotten.',
   },
