@@ -6,6 +6,7 @@ import type { Deployment, DeploymentList, Listener, LogPage } from '@runyard/con
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
+import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import { FakeCluster } from './support/fake-cluster/fake-cluster.ts';
 import { grantedRules } from './support/fake-cluster/granted-rules.ts';
 import { AGENT } from './support/fake-engine.ts';
@@ -65,7 +66,8 @@ describe('a remote data plane', () => {
     const dataPlane = await runningDataPlane();
     const deployment = await deployedTo(dataPlane);
     const { pid, own } = await dataPlane.startedWith(deployment);
-    expect(own).toEqual({ GREETING: 'one' });
+    const token = new DeploymentTokens(platform.encryptionKey).variableOf(deployment.id);
+    expect(own).toEqual({ GREETING: 'one', [token.name]: token.value });
     expect(await platform.routeOf(deployment.id)).toMatchObject({ upstreams: [] });
 
     await dataPlane.line.refuse();
@@ -87,7 +89,7 @@ describe('a remote data plane', () => {
       },
       { what: 'the new revision at the data plane' },
     );
-    expect(now.own).toEqual({ GREETING: 'two' });
+    expect(now.own).toMatchObject({ GREETING: 'two' });
 
     expect((await platform.call('DELETE', `/v2/deployments/${deployment.id}`)).status).toBe(204);
     await waitFor(async () => (await platform.get(deployment.id)).status === 404, {
