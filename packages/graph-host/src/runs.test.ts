@@ -31,6 +31,21 @@ it('a run goes on from an interrupt with the answer of a command', async () => {
   expect(third.values).toEqual({ topic: 'done with yes and very', answers: ['yes', 'very'] });
 });
 
+it('a run does not ask for the checkpoints of a thread that has none, and finds its own', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  const { operations } = backends.checkpoints;
+  const request = executionRequest('hitl', { threadId, input: { topic: 'tea' }, isThreadNew: true });
+  expect((await runToEnd(host, request, backends)).values).toMatchObject({
+    __interrupt__: [{ id: expect.anything() }],
+  });
+  // The state at the interrupt is read at the end.
+  expect(operations.slice(0, operations.indexOf('put'))).toEqual([]);
+  const second = await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'yes' } }), backends);
+  expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about yes?' } }] });
+  expect(operations.filter((operation) => operation === 'get').length).toBeGreaterThan(1);
+});
+
 it('a repeated attempt does not give the same answer to the next interrupt', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();

@@ -84,6 +84,8 @@ export interface ExecutionRequest {
   graphId: string;
   /** Counted from 1. A later attempt goes on from the checkpoints of the earlier ones. */
   attempt: number;
+  /** True when the thread has no checkpoints: the run does not ask for them. */
+  isThreadNew?: boolean;
   /** A JSON value, or undefined for none. */
   input?: unknown;
   command?: { resume?: unknown; update?: unknown; goto?: unknown };

@@ -130,7 +130,7 @@ export class RunEngine {
       refusedRetryMs: cipher.needsKeys ? REFUSED_RETRY_MS : 0,
       now: options.now,
     });
-    const { startedTemplate } = events;
+    const startedTemplate = events.templates.started;
     this.#claims = new RunClaims({ pool, cipher, startedTemplate, writes: this.#writes, missingKeys });
   }
 

@@ -1,6 +1,7 @@
 import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, type TopicName } from '@runyard/contracts';
 import { insertIntoOutbox, makeEvent } from '@runyard/event-bus';
 import type pg from 'pg';
+import type { RunEventTemplate } from './event-rows.ts';
 import type { CancelAction } from './types.ts';
 import { queuePushes } from './webhooks/queue-pushes.ts';
 import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
@@ -17,12 +18,12 @@ interface AttemptedRun extends EventRun {
 
 export type RetryReason = 'worker_lost' | 'failed' | 'handed_over';
 
-export interface RunEventTemplate {
-  topic: TopicName;
-  source: string;
-  type: string;
-  deploymentId: string;
+interface EndedRun extends AttemptedRun {
+  status: string;
+  hasWebhooks?: boolean;
 }
+
+const TOPIC: TopicName = 'runs';
 
 /**
  * Writes the lifecycle events of runs into the outbox and the queue of webhooks, in the transaction that makes them
@@ -39,21 +40,14 @@ export class RunEvents {
     this.#source = source;
   }
 
-  async writeCreated(client: pg.ClientBase, runs: EventRun[]): Promise<void> {
-    await this.#insert(
-      client,
-      runs.map((run) => makeEvent(RunCreated, { ...this.#about(run), data: this.#data(run) })),
-    );
-  }
-
-  /** The values that a statement needs to write `runyard.run.started` itself, without a further round trip. */
-  get startedTemplate(): RunEventTemplate {
-    return {
-      topic: 'runs',
-      source: this.#source,
-      type: RunStarted.properties.type.const,
-      deploymentId: this.#deploymentId,
-    };
+  /** The values by which a statement writes the events of its runs itself. */
+  get templates(): Record<'created' | 'started' | 'finished', RunEventTemplate> {
+    const common = { topic: TOPIC, source: this.#source, deploymentId: this.#deploymentId };
+    const template = (schema: { properties: { type: { const: string } } }) => ({
+      ...common,
+      type: schema.properties.type.const,
+    });
+    return { created: template(RunCreated), started: template(RunStarted), finished: template(RunFinished) };
   }
 
   async writeRetried(client: pg.ClientBase, runs: (AttemptedRun & { reason: RetryReason })[]): Promise<void> {
@@ -76,19 +70,19 @@ export class RunEvents {
     );
   }
 
-  async writeFinished(
-    client: pg.ClientBase,
-    runs: (AttemptedRun & { status: string; hasWebhooks?: boolean })[],
-  ): Promise<void> {
+  async writeFinished(client: pg.ClientBase, runs: EndedRun[]): Promise<void> {
     await this.#insert(
       client,
-      runs.map((run) =>
-        makeEvent(RunFinished, {
-          ...this.#about(run),
-          data: { ...this.#data(run), attempt: run.attempt, status: run.status },
-        }),
-      ),
+      runs.map((run) => {
+        const data = { ...this.#data(run), attempt: run.attempt, status: run.status };
+        return makeEvent(RunFinished, { ...this.#about(run), data });
+      }),
     );
+    await this.queueWebhooksOfEnded(client, runs);
+  }
+
+  /** Queues the webhooks of runs that the transaction has ended. */
+  async queueWebhooksOfEnded(client: pg.ClientBase, runs: Pick<EndedRun, 'runId' | 'hasWebhooks'>[]): Promise<void> {
     const withWebhooks = runs.filter((run) => run.hasWebhooks);
     if (withWebhooks.length === 0) return;
     await queueWebhooks(
@@ -121,7 +115,7 @@ export class RunEvents {
     if (events.length === 0) return;
     await insertIntoOutbox(
       client,
-      events.map((event) => ({ topic: 'runs' as const, key: event.subject, event })),
+      events.map((event) => ({ topic: TOPIC, key: event.subject, event })),
     );
   }
 

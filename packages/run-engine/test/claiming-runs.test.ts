@@ -3,7 +3,7 @@ import { RunStarted } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimedRun } from '../src/runs/types.ts';
-import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
 beforeEach(async () => {
@@ -30,6 +30,31 @@ describe('a claim', () => {
     });
     expect(claimed!.fence.epoch).toBeGreaterThan(0n);
     expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'running', attempt: 1 });
+  });
+
+  it('tells whether anything was written of the state of the thread', async () => {
+    const worker = await fixture.worker();
+    const claimOn = async (threadId: string) => {
+      await fixture.engine.createRun(aRun({ threadId }));
+      const [claimed] = await fixture.engine.claimRuns(worker, 10);
+      return claimed!;
+    };
+    const first = await claimOn(await fixture.thread());
+    expect(first.isThreadNew).toBe(true);
+    await fixture.engine.finishRun(success(first));
+    expect((await claimOn(first.threadId)).isThreadNew).toBe(false);
+
+    const updated = await fixture.thread();
+    await fixture.engine.beginStateUpdate(updated);
+    expect((await claimOn(updated)).isThreadNew).toBe(false);
+
+    const begun = await fixture.thread();
+    const { rows } = await fixture.pool.query('SELECT epoch FROM thread_fence WHERE thread_id = $1', [begun]);
+    const fence = { threadId: begun, runId: first.runId, epoch: BigInt(rows[0].epoch) };
+    const client = await fixture.pool.connect();
+    await writeCheckpointUnderFence(client, { ...first, threadId: begun, fence }, 'c1');
+    client.release();
+    expect((await claimOn(begun)).isThreadNew).toBe(false);
   });
 
   it('takes the first in line of named runs and named threads', async () => {

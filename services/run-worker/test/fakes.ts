@@ -19,6 +19,7 @@ export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
     assistantId: randomUUID(),
     attempt: 1,
     keepsThread: true,
+    isThreadNew: false,
     metadata: {},
     kwargs: {
       input: {},

@@ -56,6 +56,7 @@ const ExecutionRequestBody = Type.Object({
   assistantId: Type.String(),
   graphId: Type.String(),
   attempt: Type.Integer(),
+  isThreadNew: Type.Optional(Type.Boolean()),
   input: Type.Optional(Json),
   command: Type.Optional(JsonObject),
   config: JsonObject,

@@ -1,10 +1,10 @@
 import { sqlState, withoutBeforeRows } from '@runyard/database';
 import { type DataCipher, EncryptionError, type EncryptionScope, keyHeaderOf } from '@runyard/encryption';
 import type pg from 'pg';
+import { insertEvents, type RunEventTemplate, templateValues } from '../event-rows.ts';
 import { NEXT_EPOCH } from '../locks.ts';
 import { CLAIM_FLOOR } from '../queue/queue-floors.ts';
 import { nextRunId } from '../queue/thread-heads.ts';
-import type { RunEventTemplate } from '../run-events.ts';
 import type { Fence } from '../types.ts';
 import type { ClaimedRun, DelayedRun } from './types.ts';
 
@@ -99,15 +99,7 @@ async function claimOnce(
   { workerId, limit, among, quarantinedMax = limit, withoutKeys }: Claim,
   event: RunEventTemplate,
 ): Promise<ClaimedRow[]> {
-  const values: unknown[] = [
-    workerId,
-    limit,
-    event.topic,
-    event.source,
-    event.type,
-    event.deploymentId,
-    quarantinedMax,
-  ];
+  const values: unknown[] = [workerId, limit, ...templateValues(event), quarantinedMax];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   let name = among ? 'engine_claim_among' : 'engine_claim_any';
   let condition = among ? amongRuns(parameter(among.runIds), parameter(among.threadIds)) : ANY;
@@ -127,6 +119,7 @@ interface ClaimedRow {
   assistant_id: string;
   attempt: number;
   keeps_thread: boolean;
+  is_thread_new: boolean;
   metadata: Record<string, unknown>;
   kwargs: Buffer;
   epoch: string;
@@ -181,6 +174,7 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     assistantId: row.assistant_id,
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
+    isThreadNew: row.is_thread_new,
     metadata: cipher.json.decrypt(row.metadata),
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
     fence: toFence(row),
@@ -200,7 +194,7 @@ const notEncryptedWith = (headers: string) => `
 
 const claimStatement = (condition: string) => `
   WITH picked AS (
-    SELECT r.run_id, r.thread_id, ${NEXT_EPOCH} AS epoch
+    SELECT r.run_id, r.thread_id, ${NEXT_EPOCH} AS epoch, f.epoch = 0 AS is_first
     -- Read as a table so that it is evaluated before the commit it is about.
     FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax,
          thread_fence f JOIN run r ON r.run_id = ${nextRunId('f.thread_id')}
@@ -226,19 +220,14 @@ const claimStatement = (condition: string) => `
     -- Written so that only the primary key serves it: statistics of a moment without waiting runs promise that an index
     -- of all of them has one entry.
     WHERE r.run_id = picked.run_id AND (r.status = 'pending' AND r.ready_at <= now()) IS TRUE
-    RETURNING r.*
+    RETURNING r.*, picked.is_first
   ), fenced AS (
     UPDATE thread_fence f SET epoch = taken.epoch, run_id = taken.run_id FROM taken WHERE f.thread_id = taken.thread_id
-  ), announced AS (
-    INSERT INTO outbox (topic, key, event)
-    SELECT $3, thread_id, jsonb_build_object(
-      'specversion', '1.0', 'id', gen_random_uuid(), 'source', $4::text, 'type', $5::text, 'subject', thread_id,
-      'time', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-      'datacontenttype', 'application/json',
-      'data', jsonb_build_object('deployment_id', $6::text, 'run_id', run_id, 'thread_id', thread_id,
-                                 'assistant_id', assistant_id, 'attempt', attempt))
-    FROM taken
+  ), announced AS (${insertEvents('taken', 3, ['attempt'])}
   )
   SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
-         (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms
+         (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms,
+         -- Whoever writes checkpoints takes the fence first, which is read as it is when it is locked. Threads that begin
+         -- with some, such as copies, have them before they have runs.
+         is_first AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread_id = taken.thread_id) AS is_thread_new
   FROM taken ORDER BY ready_at, seq`;

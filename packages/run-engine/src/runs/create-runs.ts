@@ -5,6 +5,7 @@ import { ConflictError, NotFoundError, TooManyRequestsError } from '@runyard/ser
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
+import { insertEvents, templateValues } from '../event-rows.ts';
 import { haltedError } from '../halts/halts.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
@@ -108,10 +109,9 @@ export async function createRuns(
   if (accepted.length === 0) return refusals as Error[];
 
   const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
-  const createdAt = await insertRuns(client, accepted);
+  const createdAt = await insertRuns(client, accepted, events);
   await recordRefusedWebhooks(client, accepted);
   await insertPushConfigs(client, accepted);
-  await events.writeCreated(client, accepted);
   return batch.map(
     (item, index) =>
       refusals[index] ?? { run: toCreatedRecord(item, createdAt), cancelled: cancelled.get(item.threadId) ?? [] },
@@ -327,7 +327,7 @@ async function cancelConflictingRuns(
 }
 
 /** @throws HaltedError, which has to undo the whole transaction */
-async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<Date> {
+async function insertRuns(client: pg.ClientBase, items: EncodedRun[], events: RunEvents): Promise<Date> {
   const { rows } = await client.query<{ created_at: Date }>({
     name: 'engine_insert_runs',
     text: `WITH input AS (
@@ -347,6 +347,8 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
              FROM input i
              -- Threads made by this transaction have it all already; those whose runs it has ended are not busy any more.
              WHERE t.thread_id = i.thread_id AND i.keeps_thread AND (t.updated_at <> now() OR t.status <> 'busy')
+           ), events AS (
+             ${insertEvents('input', 11)}
            )
            INSERT INTO run (run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, keeps_thread, ready_at,
                             webhooks)
@@ -368,6 +370,7 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[]): Promise<D
       items.map((item) => item.afterSeconds ?? 0),
       items.map((item) => toSqlText(item.graphId)),
       items.map(webhooksColumn),
+      ...templateValues(events.templates.created),
     ],
   });
   const [first] = rows;

@@ -1,5 +1,6 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
+import { insertEvents, templateValues } from '../event-rows.ts';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import { headAt, nextReadyAt } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
@@ -47,6 +48,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
                  metadata = CASE WHEN e.needs_auth AND r.metadata ? 'task_id'
                                  THEN r.metadata || '{"${NEEDS_AUTH}": true}' ELSE r.metadata END
              FROM e WHERE r.run_id = e.run_id
+             RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status
            ), states AS (
              INSERT INTO thread_state AS s (thread_id, "values", interrupts, checkpoint_id)
              SELECT thread_id, result, interrupts, checkpoint_id FROM e
@@ -75,6 +77,8 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              DELETE FROM checkpoint_write_replaced w USING e WHERE w.thread_id = e.thread_id AND w.run_id = e.run_id
            ), unkept AS (
              DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_fence
+           ), events AS (
+             ${insertEvents('ended', 13, ['attempt', 'status'])}
            )
            SELECT thread_id, coalesce(next_ready_at <= now(), false) AS has_next FROM e`,
     values: [
@@ -90,11 +94,12 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
       endings.map((ending) => ending.run.keepsThread),
       endings.map((ending) => ending.firstEventId ?? null),
       endings.map((ending) => ending.needsAuth ?? false),
+      ...templateValues(events.templates.finished),
     ],
   });
-  await events.writeFinished(
+  await events.queueWebhooksOfEnded(
     client,
-    endings.map(({ run, status }) => ({ ...run, status })),
+    endings.map(({ run }) => run),
   );
   return new Map(rows.map((row) => [row.thread_id, row.has_next]));
 }

@@ -1,7 +1,7 @@
 import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
-import type { RunEventTemplate } from '../run-events.ts';
+import type { RunEventTemplate } from '../event-rows.ts';
 import { type Claim, type ClaimOptions, claimRuns } from './claim-runs.ts';
 import type { MissingKeys } from './missing-keys.ts';
 import type { ClaimedRun, DelayedRun } from './types.ts';

@@ -138,6 +138,8 @@ export interface ClaimedRun {
   assistantId: string;
   attempt: number;
   keepsThread: boolean;
+  /** True when nothing was ever written of the state of its thread: there are no checkpoints to look for. */
+  isThreadNew: boolean;
   metadata: Record<string, unknown>;
   kwargs: Record<string, unknown>;
   fence: Fence;

@@ -14,8 +14,10 @@ export async function resetThreadStatus(client: pg.ClientBase, threadIds: string
                              THEN 'interrupted' ELSE 'idle' END,
                updated_at = now()
            WHERE t.thread_id = ANY($1::uuid[])
-             AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = t.thread_id AND r.status = 'pending')
-             AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = t.thread_id AND r.status = 'running')`,
+             -- OFFSET keeps each a look at the thread's own runs: with statistics of a moment without runs in flight, all
+             -- of them seem as few.
+             AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = t.thread_id AND r.status = 'pending' OFFSET 0)
+             AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = t.thread_id AND r.status = 'running' OFFSET 0)`,
     values: [threadIds],
   });
 }

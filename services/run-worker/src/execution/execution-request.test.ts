@@ -28,6 +28,12 @@ it('a request to the host carries the arguments that the run was accepted with',
   });
 });
 
+it('a request to the host says that there are no checkpoints of a thread that was never written', () => {
+  const kwargs = { ...runArgumentsExample };
+  expect(toExecutionRequest(claimedRun({ kwargs, isThreadNew: true })).isThreadNew).toBe(true);
+  expect(toExecutionRequest(claimedRun({ kwargs }))).not.toHaveProperty('isThreadNew');
+});
+
 it('a request to the host names the tracing project of the run', () => {
   const configurable = { graph_id: 'agent', __langsmith_project__: 'mine', __langsmith_example_id__: 'e' };
   const kwargs = { ...runArgumentsExample, config: { configurable } };

@@ -29,6 +29,7 @@ export function toExecutionRequest(
     assistantId: run.assistantId,
     graphId,
     attempt: run.attempt,
+    ...(run.isThreadNew && { isThreadNew: true }),
     ...(args.input !== undefined && { input: args.input }),
     ...(args.command && { command: args.command }),
     config: {

@@ -59,6 +59,7 @@ export class GraphRun {
     this.#protocol = request.emitsProtocolEvents ? new ProtocolEvents(emit) : undefined;
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
+          ...(request.isThreadNew && { newThreadId: request.threadId }),
           streamPosition: () => streamPosition(request.attempt, this.#eventBuffer.emitted),
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
         })

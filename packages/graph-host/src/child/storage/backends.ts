@@ -50,6 +50,8 @@ export interface RemoteCheckpointsOptions {
    * its events would look the same as those of the checkpoint before.
    */
   onPutFailed?: (error: Error) => void;
+  /** A thread without checkpoints: the first read of its newest one is answered at once. */
+  newThreadId?: string;
   /** Returns how far the run's stream is. Every put and write carries what it returns when it is sent. */
   streamPosition?: () => number;
 }
@@ -70,10 +72,11 @@ export class RemoteCheckpoints implements CheckpointBackend {
     this.#connection = connection;
     this.#use = use;
     this.#options = options;
+    if (options.newThreadId !== undefined) this.#readAhead.set(placeOf(options.newThreadId, ''), undefined);
   }
 
   async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    const place = JSON.stringify([threadId, namespace, checkpointId]);
+    const place = placeOf(threadId, namespace, checkpointId);
     const isAhead = this.#readAhead.has(place);
     const stored = isAhead ? this.#readAhead.get(place) : await this.#get(threadId, namespace, checkpointId);
     this.#readAhead.delete(place);
@@ -86,7 +89,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
    * unless something is written before.
    */
   async readAhead(threadId: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    const place = JSON.stringify([threadId, '', checkpointId]);
+    const place = placeOf(threadId, '', checkpointId);
     if (!this.#readAhead.has(place)) this.#readAhead.set(place, await this.#get(threadId, '', checkpointId));
     return this.#readAhead.get(place);
   }
@@ -181,6 +184,10 @@ export class RemoteStore implements StoreBackend {
       throw asBackendError(error);
     }
   }
+}
+
+function placeOf(threadId: string, namespace: string, checkpointId?: string): string {
+  return JSON.stringify([threadId, namespace, checkpointId]);
 }
 
 function asBackendError(error: unknown): unknown {
