@@ -2,6 +2,7 @@
  * Postgres for every service.
  *
  * - `openPool`, `checkPooler`: pools that survive the server, with time limits on statements and idle transactions.
+ * - `ReadLimits`, `underCurrentLimits`: how many connections, and how much time, the reads of callers get.
  * - `withoutBeforeRows`: a statement that many callers share, whose rows are returned before the pool prepares them.
  * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
@@ -21,8 +22,10 @@ export { containsAny } from './contains-any.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { mapDatabaseOutages, toUnavailableError } from './outages.ts';
-export { isPoolBusy, openPool, PoolBusyError, type PoolOptions, type PoolStats, readPoolStats } from './pool.ts';
+export { isPoolBusy, openPool, type PoolOptions, type PoolStats, readPoolStats } from './pool.ts';
+export { PoolBusyError } from './pool-busy-error.ts';
 export { reportDeploymentPoolMetrics, reportPoolMetrics } from './pool-metrics.ts';
+export { ReadLimits, type ReadLimitsOptions, underCurrentLimits } from './read-limits.ts';
 export * from './retry-start-step.ts';
 export {
   openServiceDatabase,

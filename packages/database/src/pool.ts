@@ -1,6 +1,9 @@
 import pg from 'pg';
+import { cancellableClient } from './cancellable-client.ts';
 import { clientBeforeRows } from './client-before-rows.ts';
+import { PoolBusyError } from './pool-busy-error.ts';
 import { pooledClient } from './pooled-client.ts';
+import { currentWork } from './read-limits.ts';
 import { closeReadOnlyConnections } from './read-only-connections.ts';
 import { causesOf, sqlState } from './sql-errors.ts';
 import { UnresponsiveConnections } from './unresponsive-connections.ts';
@@ -82,7 +85,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: Math.ceil(options.idleInTransactionTimeoutMs ?? 15_000),
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: Math.ceil(options.lockTimeoutMs) }),
   };
-  const Client = pooledClient({ limits, preparedStatements: options.preparedStatements ?? true });
+  const Client = cancellableClient(pooledClient({ limits, preparedStatements: options.preparedStatements ?? true }));
   const pool = new CountingPool(unresponsive, options.waitsWhileBusy ?? false, {
     connectionString,
     Client: options.beforeRows ? clientBeforeRows(Client, options.beforeRows) : Client,
@@ -111,14 +114,6 @@ export function openPool(options: PoolOptions): pg.Pool {
 
 /** SQLSTATEs of an invalid value and of an unknown name. */
 const REFUSED_SETTING: ReadonlySet<string> = new Set(['22023', '42704']);
-
-/** Every connection of the pool was in use for as long as a caller waits. The database is available. */
-export class PoolBusyError extends Error {
-  constructor() {
-    super('All connections of the pool are in use.');
-    this.name = 'PoolBusyError';
-  }
-}
 
 /** Returns whether the pool was busy, also when that is the cause of another error. */
 export function isPoolBusy(error: unknown): boolean {
@@ -176,13 +171,32 @@ class CountingPool extends pg.Pool {
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
     if (this.idleCount === 0 && this.totalCount >= this.options.max) this.queued += 1;
-    const connected = this.#connect(() => super.connect());
+    const connected = this.#connectWithin(() => this.#connect(() => super.connect()));
     if (!callback) return connected;
     connected.then(
       (client) => callback(undefined, client, (release) => client.release(release as Error | boolean | undefined)),
       (error: Error) => callback(error, undefined, () => undefined),
     );
     return undefined;
+  }
+
+  /** Counts the connection among those that the work may have. */
+  async #connectWithin(connect: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+    const work = currentWork();
+    if (!work) return connect();
+    const givePlaceBack = await work.limits.takePlace(work.signal, this.options.connectionTimeoutMillis ?? 0);
+    try {
+      const client = await connect();
+      const { release } = client;
+      client.release = (error) => {
+        givePlaceBack();
+        release(error);
+      };
+      return client;
+    } catch (error) {
+      givePlaceBack();
+      throw error;
+    }
   }
 
   async #connect(connect: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {

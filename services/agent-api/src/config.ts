@@ -16,6 +16,12 @@ export const configSchema = Type.Object({
   ...deploymentStorageVariables,
   ...idempotencyVariables,
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
+  DATABASE_READ_TIMEOUT_SECONDS: Type.Number({
+    default: 30,
+    exclusiveMinimum: 0,
+    maximum: 3600,
+    description: 'How long a statement of a search, count, history or copy may take.',
+  }),
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
   REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),

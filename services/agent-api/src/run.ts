@@ -29,6 +29,7 @@ import { StreamRights } from './auth/stream-rights.ts';
 import { openSubjects } from './auth/subjects.ts';
 import { reportUncoveredEvents } from './auth/uncovered-events.ts';
 import type { Config } from './config.ts';
+import { limitReads } from './connections/limit-reads.ts';
 import { openDatabase } from './connections/open-database.ts';
 import { openOutbox } from './connections/open-outbox.ts';
 import { openRedis } from './connections/open-redis.ts';
@@ -321,6 +322,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       requireOperationPermission,
       places.limitOpenStreams,
       ...(rights ? [rights.endWhenRefused] : []),
+      limitReads(config),
       ...inContext,
     ]),
   });

@@ -1,4 +1,5 @@
 import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
+import { underCurrentLimits } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import type { IdempotencyKeys } from '@runyard/idempotency';
@@ -64,9 +65,10 @@ export function openThreads(parts: ThreadParts): Threads {
     threads: store,
     engine,
     host,
+    // The graph reads from another process.
     backends: (fence, mark) => ({
-      checkpoints: fence ? checkpoints.forRun(fence, mark) : checkpoints.readOnly(),
-      store: parts.store,
+      checkpoints: underCurrentLimits(fence ? checkpoints.forRun(fence, mark) : checkpoints.readOnly()),
+      store: underCurrentLimits(parts.store),
     }),
     configurationOf: (threadId, graphId) => configuration.of(threadId, graphId),
     checkpoints,
