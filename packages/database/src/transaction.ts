@@ -19,6 +19,11 @@ export interface TransactionOptions {
    * take.
    */
   lockTimeoutMs?: number;
+  /**
+   * True when each of its prepared statements is planned once, for any values. For statements over lists, whose plans
+   * Postgres would make anew for each length. Default false.
+   */
+  genericPlans?: boolean;
 }
 
 /**
@@ -71,11 +76,12 @@ async function runOnce<T>(
 }
 
 /** The settings are sent with BEGIN: they cost no round trip. */
-function beginStatement({ isolation, waitForDisk, lockTimeoutMs }: TransactionOptions): string {
+function beginStatement({ isolation, waitForDisk, lockTimeoutMs, genericPlans }: TransactionOptions): string {
   const statements = [isolation ? `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}` : 'BEGIN'];
   if (waitForDisk === false) statements.push('SET LOCAL synchronous_commit = off');
   // Postgres treats 0 as no limit.
   if (lockTimeoutMs !== undefined) statements.push(`SET LOCAL lock_timeout = ${Math.max(1, Math.ceil(lockTimeoutMs))}`);
+  if (genericPlans) statements.push('SET LOCAL plan_cache_mode = force_generic_plan');
   return statements.join('; ');
 }
 

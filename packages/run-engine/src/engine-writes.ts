@@ -30,7 +30,10 @@ export class EngineWrites {
   /** Runs a transaction, and repeats it when it meets a deadlock. */
   readonly write = async <T>(
     work: (client: pg.PoolClient) => Promise<T>,
-    { lockTimeoutMs = this.#options.lockWaitMs }: Pick<TransactionOptions, 'lockTimeoutMs'> = {},
+    {
+      lockTimeoutMs = this.#options.lockWaitMs,
+      genericPlans = false,
+    }: Pick<TransactionOptions, 'lockTimeoutMs' | 'genericPlans'> = {},
   ): Promise<T> => {
     const { pool, events } = this.#options;
     let hasWebhooks = false;
@@ -41,7 +44,7 @@ export class EngineWrites {
         hasWebhooks = events.hasQueuedWebhooks(client);
         return written;
       },
-      { attempts: ATTEMPTS, lockTimeoutMs },
+      { attempts: ATTEMPTS, lockTimeoutMs, genericPlans },
     );
     this.notifyListeners({ hasWebhooks });
     return result;

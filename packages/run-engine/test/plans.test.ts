@@ -37,6 +37,19 @@ async function endRun({ isRolledBack = false } = {}): Promise<void> {
   await ending.engine.finishRun(success(claimed!));
 }
 
+it('the statements of the end of a run are planned once, not at each end', async () => {
+  for (let count = 0; count < 7; count += 1) await endRun();
+  const plans = await rows(
+    `SELECT name, custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements
+     WHERE name IN ('engine_lock_unheld_threads', 'engine_lock_owned_runs', 'engine_end_runs') ORDER BY name`,
+  );
+  expect(plans).toEqual([
+    { name: 'engine_end_runs', custom: 0, generic: 7 },
+    { name: 'engine_lock_owned_runs', custom: 0, generic: 7 },
+    { name: 'engine_lock_unheld_threads', custom: 0, generic: 7 },
+  ]);
+});
+
 it('no statement that ends runs walks the queue, when its plan is of a moment in which no run was in flight', async () => {
   await endRun();
   await endRun({ isRolledBack: true });

@@ -54,7 +54,8 @@ export class RunCommits {
     });
     this.#finishes = new GroupCommitter({
       name: 'finish runs',
-      flush: (batch) => write((client) => finishRuns(client, batch, events), { lockTimeoutMs: LOCK_WAIT_MS }),
+      flush: (batch) =>
+        write((client) => finishRuns(client, batch, events), { lockTimeoutMs: LOCK_WAIT_MS, genericPlans: true }),
       keyOf: (item) => item.fence.threadId,
       maxItemsPerKey: 1,
       sizeOf: (item) => (item.values?.byteLength ?? 0) * 2 + (item.interrupts?.byteLength ?? 0),
@@ -69,7 +70,7 @@ export class RunCommits {
             await lockThreads(client, [item.fence.threadId]);
             return finishRuns(client, [item], events);
           },
-          { lockTimeoutMs },
+          { lockTimeoutMs, genericPlans: true },
         );
         return finished!;
       },
