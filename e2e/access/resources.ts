@@ -39,7 +39,8 @@ export async function makeResources(platform: PlatformUnderTest, { workspaceId }
     makeControlPlaneResources(platform),
     makeAll(Object.values(MAKERS), platform, { workspaceId, suffix: '', names: TAKEN_NAMES }),
   ]);
-  return { ...agentServer, ...controlPlane, ...organization, session_id: randomUUID(), passkey_id: randomUUID() };
+  const unknown = { session_id: randomUUID(), passkey_id: randomUUID(), delivery_id: randomUUID() };
+  return { ...agentServer, ...controlPlane, ...organization, ...unknown };
 }
 
 /** Returns ids of the same names that nothing has. */
