@@ -100,6 +100,28 @@ it('a checkpoint that is put again replaces itself', async () => {
   expect(await checkpoints.readOnly().list({ threadId, filter: { n: 2 } })).toHaveLength(1);
 });
 
+it.each([
+  ['read', true],
+  ['not read', false],
+])(
+  'a checkpoint keeps its values and its parent when an attempt that has %s it puts it as its child',
+  async (_, reads) => {
+    const fence = await takeOver(database.pool);
+    const { threadId } = fence;
+    const run = checkpoints.forRun(fence);
+    const parent = samplePut({ threadId, changed: { a: [1, 'a'], b: [1, 'b'] } });
+    const stopped = samplePut({ threadId, parent: parent.key, changed: { b: [2, 'b2'] }, unchanged: { a: 1 } });
+    for (const put of [parent, stopped]) await run.put(put);
+    const next = checkpoints.forRun(await takeOver(database.pool, fence));
+    if (reads) await next.get(threadId, '');
+    // Durability exit does so where an attempt gets no step further.
+    await next.put(samplePut({ ...stopped.key, parent: stopped.key, unchanged: { a: 1, b: 2 } }));
+    expect(await read(stopped.key)).toEqual({ a: 'a', b: 'b2' });
+    const stored = await checkpoints.readOnly().get(threadId, '');
+    expect(stored?.parentCheckpointId).toBe(parent.key.checkpointId);
+  },
+);
+
 it('bytes are read as they were written, even none and many', async () => {
   const { threadId, run } = await newRun();
   const values = [new Uint8Array(0), new Uint8Array(3_000_000).map((_, index) => index % 251)];

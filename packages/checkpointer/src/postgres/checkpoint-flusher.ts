@@ -86,6 +86,8 @@ export class CheckpointFlusher {
     const inFlush = new Map(puts.map(({ put, own }) => [nameOf(put.key), own]));
     const parentOf = ({ put: { key, parentCheckpointId }, parent }: PutOperation) => {
       if (parent === undefined || parentCheckpointId === undefined) return undefined;
+      // A checkpoint that is put again names itself, and continues what is stored of it.
+      if (parentCheckpointId === key.checkpointId) return isRepeated ? 'stored' : parent;
       return inFlush.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? (isRepeated ? 'stored' : parent);
     };
     const stored = await this.#storedParents(puts.filter((operation) => parentOf(operation) === 'stored'));

@@ -20,7 +20,10 @@ export const FLUSH = {
               channel_blobs, stream_position)
     JOIN held h ON h.position = c.fence
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
-      parent_checkpoint_id = excluded.parent_checkpoint_id, data_type = excluded.data_type,
+      -- One that is put again names itself.
+      parent_checkpoint_id = CASE WHEN excluded.parent_checkpoint_id = excluded.checkpoint_id
+                                  THEN checkpoint.parent_checkpoint_id ELSE excluded.parent_checkpoint_id END,
+      data_type = excluded.data_type,
       data = excluded.data, metadata = excluded.metadata, metadata_type = excluded.metadata_type,
       metadata_data = excluded.metadata_data, channel_blobs = excluded.channel_blobs,
       stream_position = excluded.stream_position
