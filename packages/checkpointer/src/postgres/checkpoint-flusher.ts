@@ -83,16 +83,20 @@ export class CheckpointFlusher {
   /** Decides for each put which blobs its channels have, in order: a parent may be in the same flush. */
   async #resolveBlobs(operations: CheckpointOperation[], isRepeated: boolean): Promise<void> {
     const puts = operations.filter((operation) => operation.kind === 'put');
-    const inFlush = new Map(puts.map(({ put, own }) => [nameOf(put.key), own]));
+    // It has the puts before the one that is looked at: a checkpoint that is put again names itself as its parent.
+    const inFlush = new Map<string, PutOperation['own']>();
     const parentOf = ({ put: { key, parentCheckpointId }, parent }: PutOperation) => {
       if (parent === undefined || parentCheckpointId === undefined) return undefined;
-      // A checkpoint that is put again names itself, and continues what is stored of it.
-      if (parentCheckpointId === key.checkpointId) return isRepeated ? 'stored' : parent;
       return inFlush.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? (isRepeated ? 'stored' : parent);
     };
-    const stored = await this.#storedParents(puts.filter((operation) => parentOf(operation) === 'stored'));
-    for (const operation of puts) {
+    const parents = puts.map((operation) => {
       const parent = parentOf(operation);
+      inFlush.set(nameOf(operation.put.key), operation.own);
+      return parent;
+    });
+    const stored = await this.#storedParents(puts.filter((_, index) => parents[index] === 'stored'));
+    for (const [index, operation] of puts.entries()) {
+      const parent = parents[index];
       const blobs = parent === 'stored' ? stored.get(operation) : parent?.blobs;
       // Without its parent, the channels that this checkpoint did not write would read as empty.
       if (isRepeated && parent !== undefined && !blobs) operation.writer.failure ??= lostParentError();
