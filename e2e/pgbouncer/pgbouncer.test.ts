@@ -43,6 +43,17 @@ describe('a pool behind a transaction pooler', () => {
     pools.push(pool);
     return pool;
   };
+  /** Checks a pooler of its own with these settings, as services do at their start. */
+  const checkThrough = async (settings: Parameters<typeof startPgBouncer>[1]) => {
+    const pooler = await startPgBouncer(database.url, settings);
+    const pool = openPool({ connectionString: pooler.urlOf(database.name), max: 2, applicationName: 'pgbouncer-test' });
+    try {
+      await checkPooler(pool);
+    } finally {
+      await pool.end();
+      await pooler.stop();
+    }
+  };
 
   it('limits its transactions, whoever begins them, although the pooler ignores the limits of connections', async () => {
     const limits = { statementTimeoutMs: 1234, lockTimeoutMs: 432, idleInTransactionTimeoutMs: 5678 };
@@ -69,25 +80,11 @@ describe('a pool behind a transaction pooler', () => {
   });
 
   it('is taken with prepared statements where each connection has a session of its own', async () => {
-    const pooler = await startPgBouncer(database.url, { pool_mode: 'session' });
-    const pool = openPool({ connectionString: pooler.urlOf(database.name), max: 2, applicationName: 'pgbouncer-test' });
-    try {
-      await checkPooler(pool);
-    } finally {
-      await pool.end();
-      await pooler.stop();
-    }
+    await checkThrough({ pool_mode: 'session' });
   });
 
   it.runIf(KEEPS_STATEMENTS)('is taken with prepared statements that the pooler keeps', async () => {
-    const pooler = await startPgBouncer(database.url, { max_prepared_statements: '100' });
-    const pool = openPool({ connectionString: pooler.urlOf(database.name), max: 2, applicationName: 'pgbouncer-test' });
-    try {
-      await checkPooler(pool);
-    } finally {
-      await pool.end();
-      await pooler.stop();
-    }
+    await checkThrough({ max_prepared_statements: '100' });
   });
 });
 

@@ -127,12 +127,18 @@ it('a checkpoint that a run found and put again stays when that run is rolled ba
   expect(await rowsOfCheckpoints(threadId)).toEqual(before);
 });
 
-it('a copy of a thread whose question is being answered asks it, and takes nothing of the answer', async () => {
-  const sourceId = randomUUID();
-  await engine.createThread({ threadId: sourceId, metadata: {}, ifExists: 'raise' });
-  const asking = await claim(sourceId);
-  await graphOf(asking).invoke({ answers: [] }, { configurable: { thread_id: sourceId } });
+/** Returns the id of a thread that waits for its first answer. */
+async function askedThread(): Promise<string> {
+  const threadId = randomUUID();
+  await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
+  const asking = await claim(threadId);
+  await graphOf(asking).invoke({ answers: [] }, { configurable: { thread_id: threadId } });
   await finish(asking);
+  return threadId;
+}
+
+it('a copy of a thread whose question is being answered asks it, and takes nothing of the answer', async () => {
+  const sourceId = await askedThread();
   const asked = await rowsOf('checkpoint_write', sourceId);
 
   const answering = await claim(sourceId);
@@ -157,11 +163,7 @@ it('a copy of a thread whose question is being answered asks it, and takes nothi
 });
 
 it('a copy of a thread has the answers that its run in flight has got past', async () => {
-  const sourceId = randomUUID();
-  await engine.createThread({ threadId: sourceId, metadata: {}, ifExists: 'raise' });
-  const asking = await claim(sourceId);
-  await graphOf(asking).invoke({ answers: [] }, { configurable: { thread_id: sourceId } });
-  await finish(asking);
+  const sourceId = await askedThread();
   const first = await claim(sourceId);
   await graphOf(first).invoke(new Command({ resume: 'yes' }), { configurable: { thread_id: sourceId } });
   await finish(first);

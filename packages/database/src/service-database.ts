@@ -32,7 +32,7 @@ export interface ServiceDatabaseOptions<Client> {
   migrationsDir: string;
   /** Name of the connections in Postgres. */
   applicationName: string;
-  /** As in `PoolOptions`. */
+  /** See `PoolOptions`. */
   preparedStatements?: boolean;
   /** Creates the service's own Prisma client on these connections. */
   connect(pool: pg.Pool, transactionOptions: { maxWait: number; timeout: number }): Client;

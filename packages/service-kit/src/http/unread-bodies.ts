@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-const LINGER_MS = 5_000;
+/** Milliseconds after an answer in which a client may still send what nobody reads. */
+export const LINGER_MS = 5_000;
 
 /**
  * Ends every answer that came before the end of its request's body: what is left of the body is read and discarded, for

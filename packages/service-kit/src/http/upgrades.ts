@@ -2,17 +2,16 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AppError } from '../errors.ts';
-
-const LINGER_MS = 5_000;
+import { LINGER_MS } from './unread-bodies.ts';
 
 /**
  * Answers an upgrade request with an error, as `answerError` does for any other request, and closes the connection.
  *
- * @param lingerMs see {@link closeAfterAnswer}
+ * @param lingerMs see {@link endAfterAnswer}
  */
 export function refuseUpgrade(socket: Duplex, error: AppError, { lingerMs = LINGER_MS } = {}): void {
   if (socket.destroyed || !socket.writable) return;
-  closeAfterAnswer(socket, { lingerMs });
+  endAfterAnswer(socket, { lingerMs });
   const body = JSON.stringify({ detail: error.message });
   const headers = Object.entries(error.headers).flat();
   const length = String(Buffer.byteLength(body));
@@ -26,7 +25,7 @@ export function refuseUpgrade(socket: Duplex, error: AppError, { lingerMs = LING
  *
  * @param lingerMs milliseconds after the answer in which the client may still send and close the connection itself
  */
-export function closeAfterAnswer(socket: Duplex, { lingerMs = LINGER_MS } = {}): void {
+export function endAfterAnswer(socket: Duplex, { lingerMs = LINGER_MS } = {}): void {
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => {
     const timer = setTimeout(() => socket.destroy(), lingerMs);

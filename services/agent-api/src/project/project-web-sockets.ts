@@ -5,7 +5,7 @@ import { isHopByHop } from '@runyard/contracts/hop-by-hop';
 import {
   AppError,
   BadGatewayError,
-  closeAfterAnswer,
+  endAfterAnswer,
   headOf,
   joinSockets,
   type Lifecycle,
@@ -79,7 +79,7 @@ function forward(req: IncomingMessage, socket: Duplex, head: Buffer, { socketPat
   asked.once('response', (answer) => {
     socket.write(headOf(answer.statusCode ?? 502, [...endToEnd(answer), 'connection', 'close']));
     answer.once('error', () => socket.destroy());
-    closeAfterAnswer(socket);
+    endAfterAnswer(socket);
     answer.pipe(socket);
   });
   asked.once('upgrade', (answer, appSocket: Socket, appHead) => {

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { closeAfterAnswer, headOf, joinSockets, refuseUpgrade } from '@runyard/service-kit';
+import { endAfterAnswer, headOf, joinSockets, refuseUpgrade } from '@runyard/service-kit';
 import type { UpstreamLoad } from '../limits/upstream-load.ts';
 import { responseHeaders } from './headers.ts';
 import type { AnswerSource } from './origin-rules.ts';
@@ -64,7 +64,7 @@ export function forwardUpgrade(
     const { list } = responseHeaders(response.rawHeaders, { ownHeaders, source });
     socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));
     response.on('error', () => socket.destroy());
-    closeAfterAnswer(socket);
+    endAfterAnswer(socket);
     response.pipe(socket);
   });
   request.on('upgrade', (response, upstreamSocket, upstreamHead) => {

@@ -3,7 +3,7 @@ import type { AuditEvent as AuditEventRow } from '../generated/client.ts';
 
 /** An event of a resource. Secrets never belong here: neither their values nor anything that leads to them. */
 export interface AuditEntry {
-  /** Of what is recorded because another service said so: of its event, so that it is recorded once. */
+  /** The id of another service's event, so that what it tells is recorded once. Default: a new one. */
   id?: string;
   /** `<resource>.<event in the past>`, for example `member.added`. */
   action: string;
