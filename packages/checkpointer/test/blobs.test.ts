@@ -122,6 +122,17 @@ it.each([
   },
 );
 
+it('a checkpoint that is put twice in one flush has the values of both', async () => {
+  const { threadId, run } = await newRun();
+  const parent = samplePut({ threadId, changed: { a: [1, 'a'], b: [1, 'b'] } });
+  const once = samplePut({ threadId, parent: parent.key, changed: { b: [2, 'b2'] }, unchanged: { a: 1 } });
+  const again = samplePut({ ...once.key, parent: once.key, changed: { c: [1, 'c'] }, unchanged: { a: 1, b: 2 } });
+  await Promise.all([parent, once, again].map((put) => run.put(put)));
+  expect(await read(once.key)).toEqual({ a: 'a', b: 'b2', c: 'c' });
+  const stored = await checkpoints.readOnly().get(threadId, '');
+  expect(stored?.parentCheckpointId).toBe(parent.key.checkpointId);
+});
+
 it('bytes are read as they were written, even none and many', async () => {
   const { threadId, run } = await newRun();
   const values = [new Uint8Array(0), new Uint8Array(3_000_000).map((_, index) => index % 251)];

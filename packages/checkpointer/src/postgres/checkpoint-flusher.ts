@@ -138,13 +138,24 @@ function rowsMaxOf(step: DeleteOperation[], fences: number[]): number[] {
   return rowsMax;
 }
 
-/** Splits the operations into deletions, and sequences of puts and writes that one statement handles. */
+/**
+ * Splits the operations into deletions, and sequences of puts and writes that one statement handles. It cannot touch a
+ * row twice: a checkpoint that is put again belongs to the next one, which finds the values that it has already.
+ */
 function stepsOf(operations: CheckpointOperation[]): CheckpointOperation[][] {
   const steps: CheckpointOperation[][] = [];
+  let inStep = new Set<string>();
   for (const operation of operations) {
     const last = steps.at(-1);
-    if (last && (last[0]?.kind === 'deleteThread') === (operation.kind === 'deleteThread')) last.push(operation);
-    else steps.push([operation]);
+    const name = operation.kind === 'put' ? nameOf(operation.put.key) : undefined;
+    const isAlike = (last?.[0]?.kind === 'deleteThread') === (operation.kind === 'deleteThread');
+    if (last && isAlike && !(name !== undefined && inStep.has(name))) {
+      last.push(operation);
+    } else {
+      steps.push([operation]);
+      inStep = new Set();
+    }
+    if (name !== undefined) inStep.add(name);
   }
   return steps;
 }

@@ -4,27 +4,27 @@ import type { CheckpointOperation, PutOperation, Writer, WritesOperation } from 
 import { PackedBytes } from './packed-bytes.ts';
 
 /**
- * The rows of one flush as columns, the form in which one statement accepts any number of them. A key that occurs twice
- * becomes one row, since a statement may not touch a row twice: the last one of checkpoints and blobs, and of writes
- * the last one where `index` is negative and the first one elsewhere.
+ * The rows of one flush as columns, the form in which one statement accepts any number of them. A statement may not
+ * touch a row twice: a checkpoint is put once, and a write whose key occurs twice becomes one row, the last one where
+ * `index` is negative and the first one elsewhere.
  */
 export class FlushRows {
   readonly #bytes = new PackedBytes();
   /** Each fence once, in the order of its first operation; rows name theirs by position, counted from 1. */
   readonly #fences = new Map<string, { position: number; writer: Writer }>();
-  readonly #puts = new Map<string, { fence: number; operation: PutOperation }>();
+  readonly #puts: { fence: number; operation: PutOperation }[] = [];
   readonly #writes = new Map<string, { fence: number; put: WritesOperation['put']; write: WriteRow }>();
 
   /** Returns the position of the operation's fence. A deletion adds nothing else. */
   add(operation: CheckpointOperation): number {
     const fence = this.#fenceOf(operation.writer);
     if (operation.kind === 'deleteThread') return fence;
-    const { namespace, checkpointId } = operation.put.key;
     if (operation.kind === 'put') {
-      this.#puts.set(JSON.stringify([fence, namespace, checkpointId]), { fence, operation });
+      this.#puts.push({ fence, operation });
       return fence;
     }
     const { put } = operation;
+    const { namespace, checkpointId } = put.key;
     for (const write of put.writes) {
       const name = JSON.stringify([fence, namespace, checkpointId, put.taskId, write.index]);
       if (write.index < 0 || !this.#writes.has(name)) this.#writes.set(name, { fence, put, write });
@@ -72,7 +72,7 @@ export class FlushRows {
       metadataLength: [] as number[],
       channelBlobs: [] as string[],
     };
-    for (const { fence, operation } of this.#puts.values()) {
+    for (const { fence, operation } of this.#puts) {
       const { key, parentCheckpointId, checkpoint, metadata, metadataJson } = operation.put;
       columns.fence.push(fence);
       columns.namespace.push(toSqlText(key.namespace));
@@ -97,7 +97,7 @@ export class FlushRows {
       version: [] as string[],
       ...byteColumns(),
     };
-    for (const { fence, operation } of this.#puts.values()) {
+    for (const { fence, operation } of this.#puts) {
       const { key, blobs } = operation.put;
       // A channel that is listed twice counts once.
       for (const { channel, version, value } of new Map(blobs.map((blob) => [blob.channel, blob])).values()) {
@@ -140,7 +140,7 @@ export class FlushRows {
   /** Returns the positions of the checkpoints and of the writes, in the order of the other columns. */
   #streamPositions(): (number | null)[][] {
     return [
-      [...this.#puts.values()].map(({ operation }) => operation.put.streamPosition ?? null),
+      this.#puts.map(({ operation }) => operation.put.streamPosition ?? null),
       [...this.#writes.values()].map(({ put }) => put.streamPosition ?? null),
     ];
   }
