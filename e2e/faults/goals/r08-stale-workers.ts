@@ -90,22 +90,34 @@ async function createRuns({ tier }: Bench, deployment: BenchDeployment, count: n
   return created.filter((each) => each !== undefined);
 }
 
-/** Freezes a worker once its runs have begun, until the other has had them for a while. Returns the runs it had. */
+/**
+ * Freezes a worker once its runs have begun and stored a checkpoint, until the other has had them for a while. Returns
+ * the runs it had.
+ */
 async function standStill({ tier }: Bench, deployment: BenchDeployment, round: BenchRun[]): Promise<StaleRun[]> {
   const ids = new Set(round.map(({ runId }) => runId));
   const latest = async () => {
     const attempts = groupAttempts(await deployment.ledger.byRun());
     return [...attempts].filter(([run]) => ids.has(run)).map(([, each]) => each.at(-1)!);
   };
-  await waitFor(async () => (await latest()).filter(({ steps }) => steps.length > 1).length > round.length / 2, {
+  /** Returns the latest attempts of the runs that have a checkpoint: on a busy machine that comes long after a step. */
+  const stored = async () => {
+    const { rows } = await deployment.pool.query<{ run_id: string }>(
+      'SELECT DISTINCT run_id FROM checkpoint WHERE run_id = ANY($1::uuid[])',
+      [[...ids]],
+    );
+    const storedIds = new Set(rows.map(({ run_id }) => run_id));
+    return (await latest()).filter(({ run }) => storedIds.has(run));
+  };
+  await waitFor(async () => (await stored()).filter(({ steps }) => steps.length > 1).length > round.length / 2, {
     timeoutMs: 60_000,
     what: 'the runs to be at work',
   });
-  const worker = busiest(deployment, await latest());
+  const worker = busiest(deployment, await stored());
   worker.pause();
   const { rows } = await deployment.pool.query<{ run_id: string }>(
     `SELECT run_id FROM run WHERE status = 'running' AND run_id = ANY($1::uuid[]) AND run_id = ANY($2::uuid[])`,
-    [[...ids], (await latest()).filter((attempt) => attempt.worker === worker.pid).map(({ run }) => run)],
+    [[...ids], (await stored()).filter((attempt) => attempt.worker === worker.pid).map(({ run }) => run)],
   );
   const held = new Set(rows.map(({ run_id }) => run_id));
   await pause(LEASES * LEASE_SECONDS[tier] * 1_000);
