@@ -175,7 +175,7 @@ it('a run whose key no worker gets within the time for it ends, and its error na
 
 it('a run whose arguments were changed is charged, and no other run of its key waits for that', async () => {
   const [damaged, whole] = await createEncrypted(2);
-  await fixture.rows(`UPDATE run SET kwargs = overlay(kwargs placing '\\x00' FROM 30 FOR 1) WHERE run_id = $1`, [
+  await fixture.rows('UPDATE run SET kwargs = set_byte(kwargs, 30, get_byte(kwargs, 30) # 1) WHERE run_id = $1', [
     damaged!.runId,
   ]);
   const worker = await fixture.worker();
