@@ -252,9 +252,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...{ database, orgAccess, deploymentTokens, bus, cipher, keys, principal, lifecycle, logger },
   });
   const removeParts = [
+    // Tokens of agents are revoked first: those that are left are deleted with their deployments.
+    oauth.removeWorkspace,
     (tenant: Tenant) => deleteDeploymentsOf({ database, rollouts, logger }, tenant),
     (tenant: Tenant) => integrations.deleteAll(tenant),
-    oauth.removeWorkspace,
     listeners.removeWorkspace,
     (tenant: Tenant) => haltStore.removeWorkspace(prisma, tenant),
   ];

@@ -1,11 +1,13 @@
 import type { Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
+import { endConnections } from '../oauth/agents/end-connections.ts';
 import { deploymentStore } from './deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
 
 /**
- * Records that a deployment is to be deleted; the reconciler that runs it then does. It gets no traffic from here on.
+ * Records that a deployment is to be deleted; the reconciler that runs it then does. It gets no traffic from here on,
+ * and nothing that was connected to it is left for another one.
  *
  * @throws NotFoundError when the workspace has no such deployment
  */
@@ -17,6 +19,7 @@ export async function requestDeletion(database: Database, tenant: Tenant, id: st
       where: { id },
       data: { status: 'AWAITING_DELETE', deleteRequestedAt: new Date(), upstreams: [], routeVersion: { increment: 1 } },
     });
+    await endConnections(transaction, deleted);
     await deploymentEvents.deleted(transaction, deleted);
   });
 }

@@ -16,9 +16,8 @@ import {
 } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import { Signals } from '../signals.ts';
-import { AgentDeployments } from './agents/agent-deployments.ts';
+import { AgentDeployments, type DeploymentProofs } from './agents/agent-deployments.ts';
 import { ConnectionService } from './agents/connection-service.ts';
 import { BrowserCookie } from './flows/browser-cookie.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
@@ -53,7 +52,7 @@ export function openOAuthBroker(
     database: Database;
     bus: EventBus;
     orgAccess: InternalClient;
-    deploymentTokens: DeploymentTokens;
+    deploymentTokens: DeploymentProofs;
     cipher: Cipher;
     keys: IdempotencyKeys;
     principal: PrincipalVerifier;

@@ -233,6 +233,26 @@ describe('an agent', () => {
     expect(await served('an-assistant')).toEqual([true, true, true]);
   });
 
+  it('whose deployment is deleted leaves nothing that was connected to it to other deployments', async () => {
+    const [alice, bob] = [user(), user()];
+    const oauth_token_id = await tokenOf(alice);
+    const payroll = (environment: string) => ({ agent: { agent_id: 'payroll', environment } });
+    const [first, last] = [await broker.deploy(payroll('production')), await broker.deploy(payroll('staging'))];
+    for (const name of [first.id, first.id.toUpperCase(), 'payroll'])
+      await broker.call('POST', `/agents/${name}/connections`, { oauth_token_id }, alice);
+    await broker.call('POST', `/agents/${first.id}/providers/plain/tokens`, { access_token: 'of-the-deleted' });
+    /** Returns whether a deployment gets a token by a name. */
+    const isServed = async (name: string, { token } = deployment) =>
+      'token' in (await broker.authenticate('plain', { agent_id: name }, { ...bob, deployment: token }));
+    const remove = ({ id }: { id: string }) => broker.platform.call('DELETE', `/v2/deployments/${id}`);
+    await remove(first);
+    for (const name of [first.id, first.id.toUpperCase()]) expect(await isServed(name)).toBe(false);
+    expect([await isServed('payroll', last), await isServed('payroll')]).toEqual([true, false]);
+    await remove(last);
+    expect(await isServed('payroll')).toBe(false);
+    expect((await broker.authenticate('plain', {}, alice)).status).toBe('completed');
+  });
+
   it('is shown with the connections of others only to who may take them away', async () => {
     const [alice, bob] = [user(), user()];
     const path = '/agents/listed/connections';

@@ -2,7 +2,6 @@ import { isUuid } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { ForbiddenError, type Principal, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
-import type { DeploymentTokens } from '../../deployments/deployment-tokens.ts';
 
 /** A deployment whose code asks for tokens. */
 export interface AgentDeployment extends Tenant {
@@ -11,12 +10,18 @@ export interface AgentDeployment extends Tenant {
   agentId: string | null;
 }
 
+/** Reads tokens of deployments. */
+export interface DeploymentProofs {
+  /** Returns the id of the token's deployment, which may not exist any more; null for a text that is no token. */
+  deploymentOf(token: string): string | null;
+}
+
 /** Finds out which deployment asks, and which agents it is. */
 export class AgentDeployments {
   readonly #database: Database;
-  readonly #tokens: Pick<DeploymentTokens, 'deploymentOf'>;
+  readonly #tokens: DeploymentProofs;
 
-  constructor(options: { database: Database; tokens: Pick<DeploymentTokens, 'deploymentOf'> }) {
+  constructor(options: { database: Database; tokens: DeploymentProofs }) {
     this.#database = options.database;
     this.#tokens = options.tokens;
   }
@@ -51,7 +56,7 @@ export class AgentDeployments {
       where: {
         organizationId,
         workspaceId,
-        deleteRequestedAt: null,
+        // One that is being deleted keeps its names until it is gone.
         OR: [{ agentId: name }, ...(isUuid(name) ? [{ id: name }] : [])],
       },
       select: { id: true },
