@@ -3,7 +3,7 @@ import { parseEventId, sequenceOf } from '@runyard/run-stream';
 import { AppError, type Logger } from '@runyard/service-kit';
 import Type from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-import type { RawData, WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { Scope } from '../access/scope.ts';
 import { type EventSources, followEvents } from './follow-events.ts';
 import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
@@ -13,6 +13,8 @@ import { renderEvent } from './thread-event.ts';
 
 /** Commands that wait for those before them; a client that sends more is disconnected. */
 const MAX_WAITING = 100;
+/** Bytes of those commands beyond which nothing more is read of the websocket until some have been executed. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const MAX_SUBSCRIPTIONS = 100;
 /** Close codes of websockets: the client breaks the rules; the server restarts. */
 const POLICY_VIOLATION = 1008;
@@ -52,6 +54,7 @@ export class ProtocolSocket {
   /** The last event that the client has, for subscriptions to come. */
   #since: number | undefined;
   #waiting = 0;
+  #waitingBytes = 0;
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: ProtocolSocketOptions) {
@@ -60,7 +63,7 @@ export class ProtocolSocket {
     this.#writer = new SocketWriter(socket);
     // A frame that is too large, or none, ends the socket with a code that says so.
     socket.on('error', () => undefined);
-    socket.on('message', (data) => this.#receive(data));
+    socket.on('message', (data: Buffer) => this.#receive(data));
     socket.once('close', () => {
       for (const subscription of this.#subscriptions.values()) subscription.abort();
     });
@@ -82,16 +85,22 @@ export class ProtocolSocket {
     setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   }
 
-  #receive(data: RawData): void {
+  #receive(data: Buffer): void {
+    const { socket } = this.#options;
     if (this.#waiting >= MAX_WAITING) {
-      this.#options.socket.close(POLICY_VIOLATION, 'too many commands');
+      socket.close(POLICY_VIOLATION, 'too many commands');
       return;
     }
+    const bytes = data.length;
     this.#waiting += 1;
+    this.#waitingBytes += bytes;
+    if (this.#waitingBytes > MAX_WAITING_BYTES) socket.pause();
     this.#last = this.#last
       .then(() => this.#answer(String(data)))
       .finally(() => {
         this.#waiting -= 1;
+        this.#waitingBytes -= bytes;
+        if (this.#waitingBytes <= MAX_WAITING_BYTES) socket.resume();
       });
   }
 

@@ -43,7 +43,8 @@ export class SocketWriter {
       socket.terminate();
       return;
     }
-    if (this.#stalledMs > 0) return;
+    // The answer of a client that is not read at the moment would not be seen.
+    if (this.#stalledMs > 0 || socket.isPaused) return;
     this.#missed += 1;
     socket.ping();
   }
