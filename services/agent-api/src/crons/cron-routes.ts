@@ -15,6 +15,7 @@ import {
 import type { GuardedOperation, RouteGuard, ScopesOf } from '../auth/route-guard.ts';
 import { creatorOf } from '../auth/user-caller.ts';
 import { paginationHeaders } from '../http/pagination.ts';
+import { requireStrategyPermission } from '../runs/strategy-permission.ts';
 import type { CronOrigin, CronService } from './cron-service.ts';
 
 const CREATED_CRON = [CREATE_CRON, CREATE_RUNS_OF_CRON, READ_ASSISTANT_OF_RUN] as const;
@@ -25,9 +26,10 @@ export function cronRoutes(crons: CronService, keys: IdempotencyKeys, guard: Rou
     guard.bindCreation(keys, contracts.createCron, CREATED_CRON, ok, (req, scopes, keyed) =>
       crons.create(originOf(req.caller, scopes), req.body, keyed),
     ),
-    guard.bindCreation(keys, contracts.createThreadCron, CREATED_CRON, ok, (req, scopes, keyed) =>
-      crons.create({ ...originOf(req.caller, scopes), threadId: req.params.thread_id }, req.body, keyed),
-    ),
+    guard.bindCreation(keys, contracts.createThreadCron, CREATED_CRON, ok, async (req, scopes, keyed) => {
+      requireStrategyPermission(req.caller, req.body);
+      return crons.create({ ...originOf(req.caller, scopes), threadId: req.params.thread_id }, req.body, keyed);
+    }),
     guard.bind(contracts.searchCrons, [SEARCH_CRONS], async ({ body }, [scope]) => {
       const page = await crons.search(scope, body);
       return ok(page.rows, paginationHeaders(page));
@@ -40,6 +42,7 @@ export function cronRoutes(crons: CronService, keys: IdempotencyKeys, guard: Rou
       guard.bind(operation, CHANGED_CRON, async ({ params, body, caller }, scopes) => {
         // A change decides which runs will be created, as a creation does.
         requirePermission(caller, 'runs:create');
+        requireStrategyPermission(caller, body);
         return ok(await crons.patch(originOf(caller, scopes), params.cron_id, body));
       }),
     ),

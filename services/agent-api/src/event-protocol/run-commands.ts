@@ -3,6 +3,7 @@ import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { requirePermission } from '@runyard/service-kit';
 import type { RunRequest } from '../runs/run-arguments.ts';
 import type { RunService } from '../runs/run-service.ts';
+import { requireStrategyPermission } from '../runs/strategy-permission.ts';
 import { pendingInterrupts } from '../threads/pending-interrupts.ts';
 import type { StateService } from '../threads/state-service.ts';
 import type { StoredThread } from '../threads/stored-thread.ts';
@@ -89,6 +90,7 @@ export class RunCommands {
     about: CommandResult = {},
   ): Promise<CommandResult> {
     requirePermission(caller, 'runs:create');
+    if (!isStateless(request)) requireStrategyPermission(caller, request);
     const resultOf = ({ runId }: Pick<RunRecord, 'runId'>) => ({ run_id: runId, ...about });
     const { record } = await this.#parts.runs.create(
       { ...origin, ...(isStateless(request) ? { statelessThreadId: threadId } : { threadId }), eventProtocol: 'v2' },

@@ -8,11 +8,16 @@ import { runRoutes } from './run-routes.ts';
 import type { RunService } from './run-service.ts';
 
 const cancel = vi.fn(async () => []);
-const answers = { join: vi.fn(), joinStream: vi.fn() };
+const created = { record: { runId: 'r', threadId: 't', kwargs: {}, createdAt: new Date(), updatedAt: new Date() } };
+const create = vi.fn(async () => created);
+const answers = { join: vi.fn(), joinStream: vi.fn(), stream: vi.fn(), wait: vi.fn() };
+const keys = {
+  once: (_: unknown, __: unknown, creation: { create(request: undefined): unknown }) => creation.create(undefined),
+};
 const routes = runRoutes({
-  runs: { cancel } as unknown as RunService,
+  runs: { cancel, create } as unknown as RunService,
   answers: answers as unknown as RunAnswers,
-  keys: {} as IdempotencyKeys,
+  keys: keys as unknown as IdempotencyKeys,
   guard: new RouteGuard(),
   configurableHeaders: () => ({}),
 });
@@ -33,6 +38,28 @@ it.each(['cancelRun', 'cancelRuns'])(
     await call(operationId, request);
     expect(cancel).toHaveBeenCalledTimes(2);
     cancel.mockClear();
+  },
+);
+
+it.each(['createRun', 'streamRun', 'waitRun'])(
+  '%s that ends or deletes other runs of the thread requires the permission to',
+  async (operationId) => {
+    const ask = (multitask_strategy: string, ...permissions: string[]) =>
+      call(operationId, {
+        params: { thread_id: 't' },
+        body: { assistant_id: 'a', multitask_strategy },
+        headers: {},
+        res: { getHeader: () => 'id' },
+        caller: { workspaceId: 'w', permissions: ['runs:create', ...permissions] },
+      });
+    await expect(ask('interrupt')).rejects.toThrow(ForbiddenError);
+    await expect(ask('rollback', 'runs:update')).rejects.toThrow(ForbiddenError);
+    expect(create).not.toHaveBeenCalled();
+    await ask('enqueue');
+    await ask('interrupt', 'runs:update');
+    await ask('rollback', 'runs:delete');
+    expect(create).toHaveBeenCalledTimes(3);
+    create.mockClear();
   },
 );
 

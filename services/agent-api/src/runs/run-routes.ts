@@ -30,6 +30,7 @@ import type { RunRequest } from './run-arguments.ts';
 import { type RunLocation, runHeaders } from './run-locations.ts';
 import type { RunService } from './run-service.ts';
 import { toWireRun } from './run-wire.ts';
+import { requireStrategyPermission } from './strategy-permission.ts';
 
 type RunHandlerRequest = HandlerRequest<unknown, unknown, RunRequest>;
 type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
@@ -140,6 +141,7 @@ export function runRoutes(parts: {
     request: KeyedRequest | undefined,
     threadId?: string,
   ): Promise<contracts.Run> {
+    if (threadId !== undefined) requireStrategyPermission(req.caller, req.body);
     const keyed = request && { request, answerOf: toWireRun };
     return toWireRun((await runs.create(originOf(req, scopes, threadId), req.body, keyed)).record);
   }
@@ -151,6 +153,7 @@ export function runRoutes(parts: {
   ): Promise<FollowedRun> {
     const { req, original, scopes, threadId } = asked;
     const isStateless = threadId === undefined;
+    if (!isStateless) requireStrategyPermission(req.caller, req.body);
     const locationOf = (run: RunRecord): RunLocation => ({ runId: run.runId, threadId: run.threadId, isStateless });
     return keys.once<FollowedRun, RunLocation>(operation, original, {
       create: (request) => {
