@@ -1,4 +1,5 @@
 import type { Deployment, DeploymentAtUrl } from '@runyard/contracts';
+import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { type Answer, INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
@@ -93,7 +94,7 @@ it('a custom_url that is the root of an allowed host is routed through the gatew
   expect((await platform.routeOf(made.id))?.custom_host).toBeNull();
 });
 
-it('a host belongs to one deployment of all workspaces, and is free after its deletion', async () => {
+it('a host belongs to one deployment of all workspaces, and is free for its workspace after its deletion', async () => {
   const url = 'https://one.acme.test';
   const { body: first } = await createAt(url);
   const refusal = { status: 400, body: { detail: expect.stringContaining("another deployment's: one.acme.test") } };
@@ -103,6 +104,44 @@ it('a host belongs to one deployment of all workspaces, and is free after its de
   expect((await patchUrl(first.id, url)).status).toBe(200);
   await platform.call('DELETE', `/v2/deployments/${first.id}`);
   expect((await patchUrl(second.id, url)).status).toBe(200);
+});
+
+it('a slug that a workspace had is never given to another workspace', async () => {
+  const name = `former-${crypto.randomUUID()}`;
+  const body = { name, source: 'external_docker', source_config: {}, source_revision_config: {} };
+  const create = (workspace_id: string) =>
+    platform.call<Deployment>('POST', '/v2/deployments', { body, as: { workspace_id } });
+  const urlOfName = `https://${name}.run.example.net`;
+  const first = (await create(WORKSPACE)).body;
+  expect(first.host_url).toBe(urlOfName);
+  await platform.call('DELETE', `/v2/deployments/${first.id}`);
+
+  const strangers = (await create(OTHER_WORKSPACE)).body;
+  expect(strangers.host_url).toBe(`https://${name}-${strangers.id.slice(-8)}.run.example.net`);
+  expect((await create(WORKSPACE)).body.host_url).toBe(urlOfName);
+});
+
+it('a host that a workspace had is refused to others, after a move and after a deletion', async () => {
+  const [moved, deleted] = ['https://before.acme.test', 'https://deleted.acme.test'];
+  const refusal = { status: 400, body: { detail: expect.stringContaining('is kept for another workspace') } };
+  const { body: first } = await createAt(moved);
+  await patchUrl(first.id, deleted);
+  expect(await createAt(moved, OTHER_WORKSPACE)).toMatchObject(refusal);
+  await platform.call('DELETE', `/v2/deployments/${first.id}`);
+  expect(await createAt(deleted, OTHER_WORKSPACE)).toMatchObject(refusal);
+  expect([(await createAt(moved)).status, (await createAt(deleted)).status]).toEqual([201, 201]);
+});
+
+it('a host that another workspace had is taken where the operator gives it to the workspace', async () => {
+  // It was taken when the operator had not given the name to anybody.
+  await withDatabaseClient(platform.database.url, (client) =>
+    client.query('INSERT INTO deployment_address (kind, name, workspace_id) VALUES ($1, $2, $3)', [
+      'host',
+      'former.given.acme.test',
+      WORKSPACE,
+    ]),
+  );
+  expect((await createAt('https://former.given.acme.test', OTHER_WORKSPACE)).status).toBe(201);
 });
 
 it('one of several concurrent deployments gets the host', async () => {

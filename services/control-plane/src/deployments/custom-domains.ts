@@ -42,16 +42,25 @@ export class CustomDomains {
   }
 
   claimOf(host: string, workspaceId: string): HostClaim {
-    const entry = this.#domains.find(({ domain }) => isAtOrBelow(host, domain));
+    const entry = this.#entryOf(host);
     if (!entry) return 'not_listed';
     if (this.#isPlatforms(host)) return 'of_platform';
     if (entry.workspaceId === undefined) return this.#frontEndHosts.includes(host) ? 'of_platform' : 'allowed';
     return entry.workspaceId === workspaceId ? 'allowed' : 'of_other_workspace';
   }
 
+  /** Returns whether the operator gives the host to this workspace and to no other. */
+  isGivenTo(host: string, workspaceId: string): boolean {
+    return this.#entryOf(host)?.workspaceId === workspaceId;
+  }
+
   /** Returns whether deployments of any workspace may claim the host. */
   isClaimable(host: string): boolean {
     return ['allowed', 'of_other_workspace'].includes(this.claimOf(host, ''));
+  }
+
+  #entryOf(host: string): CustomDomain | undefined {
+    return this.#domains.find(({ domain }) => isAtOrBelow(host, domain));
   }
 
   #isPlatforms(host: string): boolean {

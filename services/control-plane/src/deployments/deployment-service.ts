@@ -114,7 +114,7 @@ export class DeploymentService {
           ...tenant,
           id,
           name,
-          slug: await chooseSlug(transaction, name, id),
+          slug: await chooseSlug(transaction, tenant, name, id),
           customHost: await this.#dependencies.desired.reserveHost(transaction, tenant, id, desired.sourceConfig),
           source: body.source,
           agentId: body.agent?.agent_id ?? null,
@@ -262,10 +262,16 @@ async function chooseName(
 const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field required', { type: 'missing' });
 
 /**
- * Returns a slug that is unique in the whole platform. It is never a uuid, because paths accept ids in place of slugs.
+ * Returns a slug that no other deployment has, and no other workspace ever had. It is never a uuid, because paths accept
+ * ids in place of slugs.
  */
-async function chooseSlug(transaction: Prisma.TransactionClient, name: string, id: string): Promise<string> {
+async function chooseSlug(
+  transaction: Prisma.TransactionClient,
+  tenant: Tenant,
+  name: string,
+  id: string,
+): Promise<string> {
   const slug = slugOf(name);
-  const isTaken = isUuid(slug) || (await deploymentStore.isSlugTaken(transaction, slug));
+  const isTaken = isUuid(slug) || (await deploymentStore.isSlugTaken(transaction, tenant, slug));
   return isTaken ? distinctSlugOf(name, id) : slug;
 }

@@ -3,6 +3,7 @@ import { toSqlText } from '@runyard/database';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { deploymentAddresses } from './deployment-addresses.ts';
 
 /** Prisma's offsets have 32 bits. */
 const OFFSET_MAX = 2 ** 31 - 1;
@@ -70,9 +71,10 @@ export const deploymentStore = {
     return (await queries.deployment.findFirst({ where, select: { id: true } })) !== null;
   },
 
-  /** Searches all workspaces, as slugs are unique in the platform. */
-  async isSlugTaken(queries: Queries, slug: string): Promise<boolean> {
-    return (await queries.deployment.findUnique({ where: { slug }, select: { id: true } })) !== null;
+  /** Returns whether any deployment has the slug, or another workspace ever had it. */
+  async isSlugTaken(queries: Queries, { workspaceId }: Tenant, slug: string): Promise<boolean> {
+    if ((await queries.deployment.findUnique({ where: { slug }, select: { id: true } })) !== null) return true;
+    return deploymentAddresses.isKeptFromWorkspace(queries, workspaceId, { kind: 'slug', name: slug });
   },
 
   /** Returns whether a deployment of any workspace has that host. */

@@ -11,6 +11,7 @@ import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { checkSource, type SourceRules } from '../sources/check-source.ts';
+import { deploymentAddresses } from './deployment-addresses.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
 import { deploymentStore } from './deployment-store.ts';
 import type { HostNames } from './host-names.ts';
@@ -91,7 +92,7 @@ export class DesiredState {
   /**
    * Returns the host of the deployment's `custom_url` and reserves it until the transaction ends.
    *
-   * @throws BadRequestError when another deployment has the host
+   * @throws BadRequestError when another deployment has the host, or another workspace had it
    */
   async reserveHost(
     transaction: Prisma.TransactionClient,
@@ -102,8 +103,15 @@ export class DesiredState {
     const host = this.#hosts.customHostOf(config, workspaceId);
     if (host === null) return null;
     await takeAdvisoryLock(transaction, 'deployment names');
-    if (!(await deploymentStore.isHostTaken(transaction, host, { id }))) return host;
-    throw invalidSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
+    if (await deploymentStore.isHostTaken(transaction, host, { id }))
+      throw invalidSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
+    const address = { kind: 'host', name: host } as const;
+    if (await deploymentAddresses.isKeptFromWorkspace(transaction, workspaceId, address)) {
+      if (!this.#hosts.isGivenTo(host, workspaceId))
+        throw invalidSource(`the host of 'source_config.custom_url' is kept for another workspace: ${host}`);
+      await deploymentAddresses.forget(transaction, address);
+    }
+    return host;
   }
 
   /** @throws BadRequestError when the deployment cannot run as specified */

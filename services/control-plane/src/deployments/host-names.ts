@@ -107,6 +107,11 @@ export class HostNames {
     return this.#customDomains.claimOf(host, workspaceId) === 'allowed';
   }
 
+  /** Returns whether the operator gives this host to the workspace and to no other. */
+  isGivenTo(host: string, workspaceId: string): boolean {
+    return this.#customDomains.isGivenTo(host, workspaceId);
+  }
+
   /**
    * Returns how the gateway finds the deployment of a URL, and the rest of the path; null for a URL that is none of a
    * deployment. Names of deployments mean something only to callers of their workspace, so the reference is an id or a
