@@ -2,6 +2,7 @@ import type { ApiKey, IssuedApiKey, Role, ServiceAccount, Workspace } from '@run
 import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
+import { whileLocked } from './support/locked-rows.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
@@ -206,6 +207,61 @@ describe('a service account', () => {
     expect((await keyFor(powerful.id)).status).toBe(403);
     const both = { service_account_id: near.id, workspaces: [zebra.id] };
     expect((await platform.asAdmin('POST', SERVICE_KEYS, both)).status).toBe(422);
+  });
+});
+
+describe('a service account with a higher organization role than that of who manages its workspace', () => {
+  const operator = { org_role_id: PLATFORM_ROLES.organizationOperator };
+  const refused = { status: 403, body: { detail: expect.stringContaining('higher organization role than yours') } };
+  /** Everything that changes a key or its account, as a manager of keys of its workspace may request it. */
+  const changesOf = ({ id, service_account_id }: IssuedApiKey): [string, string, object?][] => [
+    ['PATCH', `${SERVICE_KEYS}/${id}`, { role_id: PLATFORM_ROLES.workspaceViewer }],
+    ['PATCH', `${SERVICE_KEYS}/${id}`, { org_role_id: PLATFORM_ROLES.organizationViewer }],
+    ['POST', `${SERVICE_KEYS}/${id}/rotate`, {}],
+    ['POST', SERVICE_KEYS, { service_account_id }],
+    ['DELETE', `/api/v1/api-key/${id}`],
+    ['DELETE', `${SERVICE_KEYS}/${id}`],
+    ['DELETE', `${ACCOUNTS}/${service_account_id}`],
+  ];
+  const issueIn = async (workspace: Workspace, fields: object = {}) => {
+    const workspaces = [{ workspace_id: workspace.id }];
+    const account = { name: 'Robot', workspaces, ...fields };
+    const { id } = (await platform.asAdmin<ServiceAccount>('POST', ACCOUNTS, account)).body;
+    return platform.issue({ service_account_id: id });
+  };
+
+  it('is seen by the manager, who neither changes nor ends it or its keys', async () => {
+    const manager = await platform.issue({ workspaces: [zebra.id] });
+    const mighty = await issueIn(zebra, operator);
+    const seen = (await platform.call<ServiceAccount[]>(manager.key, 'GET', ACCOUNTS)).body;
+    expect(seen.map(({ id }) => id)).toContain(mighty.service_account_id);
+    for (const [method, path, body] of changesOf(mighty))
+      expect(await platform.call(manager.key, method, path, body, zebra.id)).toMatchObject(refused);
+    expect(await listed(mighty.id)).toMatchObject(operator);
+    expect((await platform.verify(mighty.key)).status).toBe(200);
+  });
+
+  it('is refused to a manager whose request waits while the account gets that role', async () => {
+    const manager = await platform.issue({ workspaces: [zebra.id] });
+    const people = await TestPeople.open(platform);
+    try {
+      for (const at of changesOf(manager).keys()) {
+        const account = await issueIn(zebra);
+        const id = account.service_account_id as string;
+        const [method, path, body] = changesOf(account)[at]!;
+        const { sent } = await whileLocked(people, { table: 'identity', value: id }, async (rows) => {
+          const request = platform.call(manager.key, method, path, body, zebra.id);
+          await rows.waiting(1);
+          const organizationRoleId = PLATFORM_ROLES.organizationOperator;
+          await rows.transaction.identity.update({ where: { id }, data: { organizationRoleId } });
+          return { sent: request };
+        });
+        expect(await sent, `${method} ${path}`).toMatchObject(refused);
+        expect((await platform.verify(account.key)).status).toBe(200);
+      }
+    } finally {
+      await people.close();
+    }
   });
 });
 

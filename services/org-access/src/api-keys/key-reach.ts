@@ -12,10 +12,21 @@ export function requireGrantableRole(caller: Principal, asked: string | undefine
   return asked;
 }
 
-/** Checks that an organization role is not higher than the caller's own. @throws ForbiddenError */
-export function requireNotAboveOwn(caller: Principal, organizationRoleId: string): void {
-  if (rankOfOrganizationRole(organizationRoleId) < rankOf(caller))
+function requireNotAboveOwn(caller: Principal, organizationRoleId: string): void {
+  if (isAboveOwn(caller, organizationRoleId))
     throw new ForbiddenError('You may not give a higher organization role than your own', { code: 'role_above_own' });
+}
+
+/** Checks that the caller may change a service account with this organization role, and its keys. @throws ForbiddenError */
+export function requireAuthorityOverAccount(caller: Principal, organizationRoleId: string): void {
+  if (isAboveOwn(caller, organizationRoleId))
+    throw new ForbiddenError('The service account has a higher organization role than yours', {
+      code: 'role_above_own',
+    });
+}
+
+function isAboveOwn(caller: Principal, organizationRoleId: string): boolean {
+  return rankOfOrganizationRole(organizationRoleId) < rankOf(caller);
 }
 
 function rankOf(caller: Principal): number {

@@ -8,8 +8,9 @@ import { apiKeyStore } from './api-key-store.ts';
 import { revokeKeys } from './key-issue.ts';
 import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
 import { defaultWorkspaceRole, requireGrantableRole } from './key-reach.ts';
+import { lockManageableAccount } from './lock-manageable.ts';
 import { accountStore, type StoredServiceAccount } from './service-account-store.ts';
-import { createServiceAccount, endAccount, lockAccount, requireRole } from './service-accounts.ts';
+import { createServiceAccount, endAccount, requireRole } from './service-accounts.ts';
 
 /** Creates, lists and deletes service accounts. Whoever may manage keys of their workspaces may manage them. */
 export class ServiceAccountService {
@@ -67,24 +68,23 @@ export class ServiceAccountService {
 
   async delete(caller: Principal, id: string): Promise<ServiceAccount> {
     const { organizationId } = caller;
-    const found = await accountStore.find(this.#database.prisma, organizationId, id.toLowerCase());
-    const [account] = found ? await filterManageable(this.#database.prisma, caller, [found], (each) => each) : [];
-    if (!account) throw accountNotFound();
-    await this.#database.transact(
+    return this.#database.transact(
       audited(async (transaction, audit) => {
-        if (!(await lockAccount(transaction, organizationId, account.id))) throw accountNotFound();
+        const account = await lockManageableAccount(transaction, caller, id.toLowerCase());
+        if (!account) throw accountNotFound();
         const keyIds = await apiKeyStore.idsOf(transaction, organizationId, account.id);
         await revokeKeys(transaction, audit, organizationId, keyIds);
         await endAccount(transaction, organizationId, account.id);
+        const deleted = render(account);
         audit.record(organizationId, {
           action: 'service_account.deleted',
           resourceType: 'identity',
           resourceId: account.id,
-          before: render(account),
+          before: deleted,
         });
+        return deleted;
       }),
     );
-    return render(account);
   }
 }
 

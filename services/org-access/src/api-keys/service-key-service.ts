@@ -7,7 +7,7 @@ import type {
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { ConflictError, InvalidFieldError, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import { ConflictError, InvalidFieldError, type Principal, tenantOf } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
@@ -17,9 +17,15 @@ import { changeAccountRoles } from './change-account-roles.ts';
 import { parseExpiry, parseKeyFields, requireExpiryInTime } from './key-expiry.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
 import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
-import { defaultWorkspaceRole, requireGrantableRole, requireNotAboveOwn, worksOnlyIn } from './key-reach.ts';
-import { accountStore } from './service-account-store.ts';
-import { createServiceAccount, endAccount, lockAccount, requireRole, requireWorkspace } from './service-accounts.ts';
+import { defaultWorkspaceRole, requireGrantableRole, worksOnlyIn } from './key-reach.ts';
+import {
+  findManageableAccount,
+  keyNotFound,
+  lockManageableAccount,
+  lockManageableKey,
+  requireManageableKey,
+} from './lock-manageable.ts';
+import { createServiceAccount, endAccount, requireRole, requireWorkspace } from './service-accounts.ts';
 
 /** The time that callers have to replace a rotated key, unless they ask for another. */
 const ROTATION_MS = 86_400_000;
@@ -28,8 +34,8 @@ const ROTATION_MS = 86_400_000;
  * Creates, lists, changes, rotates and revokes service keys. A key that is made without naming a service account gets
  * one of its own, which ends with its last key. Only organization administrators create keys of the whole organization.
  * Others need the permission to manage keys in every workspace of the key. Nobody can give a key more than they have
- * themselves in each of its workspaces, or more than their own role in the organization. These permissions depend on the workspaces of a
- * key, so they are checked here.
+ * themselves in each of its workspaces, or more than their own role in the organization, nor change a key whose account has
+ * a higher one. These permissions depend on the workspaces of a key, so they are checked here.
  */
 export class ServiceKeyService {
   readonly #database: Database;
@@ -81,31 +87,31 @@ export class ServiceKeyService {
   }
 
   async delete(caller: Principal, keyId: string): Promise<ApiKey> {
-    return this.#revoke(caller, await this.#requireManageable(caller, keyId));
+    return this.#revoke(caller, keyId);
   }
 
   /** Changes the roles of the key's service account, and so of all its keys. */
   async update(caller: Principal, keyId: string, change: ServiceKeyUpdate): Promise<ApiKey> {
-    const key = await this.#requireManageable(caller, keyId);
-    if (key.identity.isBootstrap) {
-      throw new ConflictError('The roles of the first administrator key cannot be changed', {
-        code: 'first_account_fixed',
-      });
-    }
-    const roles = {
-      workspaceRoleId: change.role_id?.toLowerCase(),
-      organizationRoleId: change.org_role_id
-        ? requireGrantableRole(caller, change.org_role_id.toLowerCase())
-        : undefined,
-    };
-    const roleId = roles.workspaceRoleId;
-    const places = roleId ? key.identity.members.map(({ workspaceId }) => ({ workspaceId, roleId })) : [];
-    await requireOwnPermissions(this.#database.prisma, caller, places);
+    const { organizationId } = caller;
     return this.#database.transact(
       audited(async (transaction, audit) => {
-        await lockAccount(transaction, caller.organizationId, key.identityId);
-        await changeAccountRoles(transaction, caller.organizationId, key.identityId, roles);
-        const changed = await apiKeyStore.find(transaction, caller.organizationId, { id: key.id, kind: 'service_key' });
+        const { key } = await lockManageableKey(transaction, caller, keyId);
+        if (key.identity.isBootstrap) {
+          throw new ConflictError('The roles of the first administrator key cannot be changed', {
+            code: 'first_account_fixed',
+          });
+        }
+        const roleId = change.role_id?.toLowerCase();
+        const organizationRoleId = change.org_role_id
+          ? requireGrantableRole(caller, change.org_role_id.toLowerCase())
+          : undefined;
+        const places = roleId ? key.identity.members.map(({ workspaceId }) => ({ workspaceId, roleId })) : [];
+        await requireOwnPermissions(transaction, caller, places);
+        await changeAccountRoles(transaction, organizationId, key.identityId, {
+          workspaceRoleId: roleId,
+          organizationRoleId,
+        });
+        const changed = await apiKeyStore.find(transaction, organizationId, { id: key.id, kind: 'service_key' });
         if (!changed) throw keyNotFound();
         record(audit, caller, 'api_key.changed', { key: changed, before: key });
         return renderKey(changed);
@@ -120,24 +126,22 @@ export class ServiceKeyService {
     body: ServiceKeyRotation,
     keyed?: KeyedRequest,
   ): Promise<IssuedApiKey> {
-    const key = await this.#requireManageable(caller, keyId);
-    requireNotAboveOwn(caller, key.identity.organizationRoleId);
-    await requireOwnPermissions(this.#database.prisma, caller, key.identity.members);
+    // An answer is repeated only to a caller who still manages the key.
+    await requireManageableKey(this.#database.prisma, caller, keyId);
     const { expiresAt } = parseKeyFields(body);
     const asked = parseExpiry(body.old_key_expires_at, 'old_key_expires_at');
-    if (asked && key.expiresAt && asked > key.expiresAt)
-      throw new InvalidFieldError(['body', 'old_key_expires_at'], 'The key expires before.');
     const fields = { kind: 'service_key', expiresAt } as const;
     return this.#issue(caller, keyed, async (transaction) => {
       const { organizationId } = caller;
       await requireExpiryInTime(transaction, organizationId, fields);
-      const isActive = await lockAccount(transaction, organizationId, key.identityId);
-      const current = await apiKeyStore.find(transaction, organizationId, { id: key.id, kind: 'service_key' });
-      if (!current) throw keyNotFound();
-      if (!isActive || (current.expiresAt && current.expiresAt.getTime() <= Date.now()))
+      const { key, isActive } = await lockManageableKey(transaction, caller, keyId);
+      await requireOwnPermissions(transaction, caller, key.identity.members);
+      if (asked && key.expiresAt && asked > key.expiresAt)
+        throw new InvalidFieldError(['body', 'old_key_expires_at'], 'The key expires before.');
+      if (!isActive || (key.expiresAt && key.expiresAt.getTime() <= Date.now()))
         throw new ConflictError('The key has expired: make a new one', { code: 'key_ended' });
       await apiKeyStore.expire(transaction, organizationId, key.id, asked ?? new Date(Date.now() + ROTATION_MS));
-      const { identityId, description, readOnly, defaultWorkspaceId } = current;
+      const { identityId, description, readOnly, defaultWorkspaceId } = key;
       return { ...fields, identityId, description, readOnly, defaultWorkspaceId };
     });
   }
@@ -165,9 +169,7 @@ export class ServiceKeyService {
   async deleteInWorkspace(caller: Principal, keyId: string): Promise<ApiKey> {
     const { workspaceId } = tenantOf(caller);
     await requireKeyManagement(this.#database.prisma, caller, [workspaceId]);
-    const key = await this.#requireManageable(caller, keyId);
-    if (!worksOnlyIn(key.identity, new Set([workspaceId]))) throw keyNotFound();
-    return this.#revoke(caller, key);
+    return this.#revoke(caller, keyId, new Set([workspaceId]));
   }
 
   async #createForAccount(
@@ -178,19 +180,17 @@ export class ServiceKeyService {
   ): Promise<IssuedApiKey> {
     const foreign = (['workspaces', 'role_id', 'org_role_id'] as const).find((field) => body[field] != null);
     if (foreign) throw new InvalidFieldError(['body', foreign], 'A key of a service account has those of the account.');
-    const { prisma } = this.#database;
-    const account = await accountStore.find(prisma, caller.organizationId, identityId);
-    const [manageable] = account ? await filterManageable(prisma, caller, [account], (each) => each) : [];
-    if (!manageable) throw unknownAccount(identityId);
-    requireNotAboveOwn(caller, manageable.organizationRoleId);
-    await requireOwnPermissions(prisma, caller, manageable.members);
+    // An answer is repeated only to a caller who still manages the account.
+    if (!(await findManageableAccount(this.#database.prisma, caller, identityId))) throw unknownAccount(identityId);
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
     const fields = { ...parseKeyFields(body), kind: 'service_key', identityId, defaultWorkspaceId } as const;
     return this.#issue(caller, keyed, async (transaction) => {
       await requireExpiryInTime(transaction, caller.organizationId, fields);
       if (defaultWorkspaceId)
         await requireWorkspace(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
-      if (!(await lockAccount(transaction, caller.organizationId, identityId))) throw unknownAccount(identityId);
+      const account = await lockManageableAccount(transaction, caller, identityId);
+      if (!account) throw unknownAccount(identityId);
+      await requireOwnPermissions(transaction, caller, account.members);
       return fields;
     });
   }
@@ -221,33 +221,28 @@ export class ServiceKeyService {
     );
   }
 
-  async #requireManageable(caller: Principal, keyId: string): Promise<StoredKey> {
-    const id = keyId.toLowerCase();
-    const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, { id, kind: 'service_key' });
-    const [manageable] = key ? await this.#filter(caller, [key]) : [];
-    if (!manageable) throw keyNotFound();
-    return manageable;
-  }
-
-  /** Revokes a key, and ends its account with the last one; the account's personal tokens end then too. */
-  async #revoke({ organizationId }: Principal, key: StoredKey): Promise<ApiKey> {
-    const { identityId } = key;
-    await this.#database.transact(
+  /**
+   * Revokes a key, and ends its account with the last one; the account's personal tokens end then too.
+   *
+   * @param within the workspaces outside of which the key must not work
+   */
+  async #revoke(caller: Principal, keyId: string, within?: ReadonlySet<string>): Promise<ApiKey> {
+    const { organizationId } = caller;
+    return this.#database.transact(
       audited(async (transaction, audit) => {
-        await lockAccount(transaction, organizationId, identityId);
+        const { key } = await lockManageableKey(transaction, caller, keyId);
+        if (within && !worksOnlyIn(key.identity, within)) throw keyNotFound();
+        const { identityId } = key;
         await revokeKeys(transaction, audit, organizationId, [key.id]);
         const others = await apiKeyStore.idsOf(transaction, organizationId, identityId, 'service_key');
-        if (key.identity.isStandalone || others.length > 0) return;
-        await revokeKeys(
-          transaction,
-          audit,
-          organizationId,
-          await apiKeyStore.idsOf(transaction, organizationId, identityId),
-        );
-        await endAccount(transaction, organizationId, identityId);
+        if (!key.identity.isStandalone && others.length === 0) {
+          const left = await apiKeyStore.idsOf(transaction, organizationId, identityId);
+          await revokeKeys(transaction, audit, organizationId, left);
+          await endAccount(transaction, organizationId, identityId);
+        }
+        return renderKey(key);
       }),
     );
-    return renderKey(key);
   }
 }
 
@@ -266,7 +261,6 @@ function record(
   });
 }
 
-const keyNotFound = () => new NotFoundError('API key not found');
 const unknownAccount = (id: string) =>
   new InvalidFieldError(['body', 'service_account_id'], `There is no service account ${id}.`, {
     code: 'role_or_workspace_unknown',
