@@ -50,67 +50,86 @@ class Conversation {
   }
 
   /**
-   * @param lostAfter operations on storage after which the first attempt loses its worker; without it, it loses none
+   * @param lostAfter operations on storage after which each of the first attempts loses its worker
+   * @returns how the run ends, and which of the first attempts did lose it
    */
-  async run(request: Partial<ExecutionRequest>, lostAfter?: number): Promise<{ end: unknown; wasLost: boolean }> {
+  async run(
+    request: Partial<ExecutionRequest>,
+    lostAfter: number[] = [],
+  ): Promise<{ end: unknown; wereLost: boolean[] }> {
     const whole = executionRequest('questions', { threadId: this.threadId, durability: this.#durability, ...request });
-    let wasLost = false;
-    if (lostAfter !== undefined) {
-      const checkpoints = this.backends.checkpoints.ofRun(whole.runId, lostAfter);
-      const handle = this.#host.startRun(whole, { ...this.backends, checkpoints }, { onEvents: () => {} });
-      wasLost = (await handle.settled).kind === 'fenced';
+    const wereLost: boolean[] = [];
+    for (const [index, after] of lostAfter.entries()) {
+      const checkpoints = this.backends.checkpoints.ofRun(whole.runId, after);
+      const execution = { ...whole, attempt: index + 1 };
+      const handle = this.#host.startRun(execution, { ...this.backends, checkpoints }, { onEvents: () => {} });
+      wereLost.push((await handle.settled).kind === 'fenced');
       await handle.stopped;
     }
-    const attempt = lostAfter === undefined ? 1 : 2;
+    const attempt = lostAfter.length + 1;
     const { outcome, values } = await runToEnd(this.#host, { ...whole, attempt }, this.backends);
     const { __interrupt__: asked = [], ...state } = values ?? {};
     this.#asked = asked as Interrupt[];
-    return { end: { kind: outcome.kind, state, asked: this.#asked.map(({ value }) => value) }, wasLost };
+    return { end: { kind: outcome.kind, state, asked: this.#asked.map(({ value }) => value) }, wereLost };
   }
 
-  answer(answer: Answer, lostAfter?: number) {
+  answer(answer: Answer, lostAfter?: number[]) {
     return this.run({ command: { resume: answer(this.#asked) } }, lostAfter);
   }
 }
 
 /**
  * Answers the runs of a thread one after the other and returns how each ends. The run with the number in `lost` loses
- * its worker.
+ * the workers of its first attempts.
  */
 export async function talk(
   host: GraphHost,
   where: string,
   answers: Answer[],
   durability: Durability,
-  lost?: { run: number; after: number },
+  lost?: { run: number; after: number[] },
 ) {
   const conversation = new Conversation(host, durability);
   const ends: unknown[] = [];
-  let wasLost = false;
+  let wereLost: boolean[] = [];
   for (let run = 0; run === 0 || (!conversation.isOver && run <= answers.length); run += 1) {
-    const after = lost?.run === run ? lost.after : undefined;
+    const after = lost?.run === run ? lost.after : [];
     const ended = await (run === 0
       ? conversation.run({ input: { where } }, after)
       : conversation.answer(answers[run - 1]!, after));
-    wasLost ||= ended.wasLost;
+    if (lost?.run === run) wereLost = ended.wereLost;
     ends.push(ended.end);
   }
-  return { ends, wasLost };
+  return { ends, wereLost };
 }
 
-/** Talks again and again, with a worker that is lost after each operation on storage, and expects the same ends. */
+/**
+ * Talks again and again, with a worker that is lost after each operation on storage, and expects the same ends.
+ *
+ * @param isTwice true to lose the worker of the second attempt too, after each of its operations
+ */
 export async function expectSameWhenLost(
   host: GraphHost,
   [, where, answers]: (typeof QUESTIONS)[number],
   durability: Durability,
+  isTwice = false,
 ): Promise<unknown[]> {
   const { ends } = await talk(host, where, answers, durability);
   expect(ends).toHaveLength(answers.length + 1);
+  /** Returns which of the attempts were lost. */
+  const lose = async (run: number, after: number[]) => {
+    const talked = await talk(host, where, answers, durability, { run, after });
+    expect(talked.ends, `run ${run}, lost after ${after.join(' and ')} operations`).toEqual(ends);
+    return talked.wereLost;
+  };
   for (let run = 0; run <= answers.length; run += 1) {
-    for (let after = 0, wasLost = true; wasLost; after += 1) {
-      const talked = await talk(host, where, answers, durability, { run, after });
-      expect(talked.ends, `run ${run}, lost after ${after} operations`).toEqual(ends);
-      wasLost = talked.wasLost;
+    for (let first = 0; ; first += 1) {
+      const [isLost] = await lose(run, [first]);
+      if (!isLost) break;
+      for (let second = 0; isTwice; second += 1) {
+        const [, isLostAgain] = await lose(run, [first, second]);
+        if (!isLostAgain) break;
+      }
     }
   }
   return ends;

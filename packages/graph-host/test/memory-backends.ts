@@ -112,11 +112,14 @@ export class MemoryCheckpoints implements CheckpointBackend {
       if (value) values.set(channel, copy(value));
       else values.delete(channel);
     }
-    const { key, parentCheckpointId, metadataJson } = put;
+    const { key, metadataJson } = put;
     const [checkpoint, metadata] = [copy(put.checkpoint), copy(put.metadata)];
     const before = this.#find(key);
     if (before && before.runId !== runId) return;
     if (before) this.stored.splice(this.stored.indexOf(before), 1);
+    // One that is put again names itself.
+    const isAgain = put.parentCheckpointId === key.checkpointId;
+    const parentCheckpointId = isAgain ? before?.parentCheckpointId : put.parentCheckpointId;
     this.stored.push({
       key,
       parentCheckpointId,
@@ -165,8 +168,12 @@ export class MemoryCheckpoints implements CheckpointBackend {
   }
 }
 
-function storedAsReadBy(runId: string | undefined, stored: Stored, { pending, replaced }: Writes): StoredCheckpoint {
+function storedAsReadBy(runId: string | undefined, stored: Stored, writes: Writes): StoredCheckpoint {
   const { key, parentCheckpointId, checkpoint, metadata, values } = stored;
+  const { replaced } = writes;
+  const pending = writes.pending.toSorted((a, b) =>
+    a.taskId === b.taskId ? a.index - b.index : a.taskId < b.taskId ? -1 : 1,
+  );
   const interrupts = pending.filter(isOfInterrupt);
   const before = [
     ...interrupts.filter((write) => write.runId !== runId),
