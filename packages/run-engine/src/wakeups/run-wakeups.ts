@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RUN_WAKEUP_QUEUE, type RunWakeup } from '@runyard/contracts';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -21,15 +22,16 @@ export const queuePrefix = (keyPrefix: string): string => `{${keyPrefix}}`;
  * Wakes workers when there is work. The claim in Postgres decides which work. A lost wake-up costs the time until a
  * worker polls, so nobody waits for one to be sent.
  *
- * However many runs are accepted, at most one wake-up per second waits in the queue: a worker that takes one claims
- * until nothing is left, and sends another wake-up when its slots are full.
+ * All runs that wait share one wake-up, whichever process accepted them: a worker that takes it claims until nothing is
+ * left, and sends another when its slots are full.
  */
 export class RunWakeups {
   readonly #redis: Redis;
   readonly #queue: Queue<RunWakeup>;
   readonly #onError: (error: Error) => void;
+  /** The reason of a wake-up that was asked for since the last one began to be sent. */
+  #asked: RunWakeup['reason'] | undefined;
   #isSending = false;
-  #isAskedAgain: RunWakeup['reason'] | undefined;
   /** Delayed wake-ups that are being sent. */
   readonly #later = new Set<string>();
 
@@ -47,19 +49,10 @@ export class RunWakeups {
     this.#queue.on('error', onError);
   }
 
-  /** Wakes workers after a commit. Calls during a send become one. */
+  /** Wakes workers after a commit. Calls of one turn of the event loop, and those during a send, become one. */
   wake(reason: RunWakeup['reason']): void {
-    if (this.#isSending) {
-      this.#isAskedAgain = reason;
-      return;
-    }
-    this.#isSending = true;
-    void this.#send(reason, { jobId: `now-${secondIn(0)}`, delay: 0 }).finally(() => {
-      this.#isSending = false;
-      const again = this.#isAskedAgain;
-      this.#isAskedAgain = undefined;
-      if (again) this.wake(again);
-    });
+    this.#asked = reason;
+    if (!this.#isSending) void this.#sendAsked();
   }
 
   /** Sends a delayed wake-up for a run that may start later. */
@@ -69,7 +62,7 @@ export class RunWakeups {
     // While Redis is unavailable they wait; workers that poll find the runs of those beyond the limit.
     if (this.#later.has(jobId) || this.#later.size >= LATER_MAX) return;
     this.#later.add(jobId);
-    void this.#send('created', { jobId, delay: delayMs }).finally(() => this.#later.delete(jobId));
+    void this.#add('created', { jobId, delay: delayMs }).finally(() => this.#later.delete(jobId));
   }
 
   /** Returns the faults of this Redis for queues; throws when it cannot be reached. */
@@ -82,19 +75,50 @@ export class RunWakeups {
     this.#redis.disconnect();
   }
 
-  async #send(reason: RunWakeup['reason'], job: { jobId: string; delay: number }): Promise<void> {
+  async #sendAsked(): Promise<void> {
+    this.#isSending = true;
+    while (this.#asked) {
+      // Runs that were committed together wake together.
+      await nextTurn();
+      const reason = this.#asked;
+      this.#asked = undefined;
+      if (!(await this.#isOneWaiting())) await this.#add(reason);
+    }
+    this.#isSending = false;
+  }
+
+  /**
+   * Returns whether a wake-up waits that some worker will take after now, and claim after that. It is in the list until
+   * it is taken, and BullMQ's marker is there until a worker is woken by it. Without its marker a wake-up may be one
+   * whose worker died before it took it; and whoever takes the last one leaves a marker behind.
+   */
+  async #isOneWaiting(): Promise<boolean> {
+    try {
+      const [waiting, markers] = await Promise.all([
+        this.#redis.llen(this.#queue.toKey('wait')),
+        this.#redis.exists(this.#queue.toKey('marker')),
+      ]);
+      return waiting > 0 && markers > 0;
+    } catch (error) {
+      this.#report(error);
+      return false;
+    }
+  }
+
+  async #add(reason: RunWakeup['reason'], job: { jobId?: string; delay?: number } = {}): Promise<void> {
     try {
       await this.#queue.add('wake', { reason }, job);
     } catch (error) {
-      this.#onError(error instanceof Error ? error : new Error(String(error)));
+      this.#report(error);
     }
+  }
+
+  #report(error: unknown): void {
+    this.#onError(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
-/**
- * Returns the second for a job id. BullMQ keeps one job per id, so that many wake-ups of a second become one. If the
- * worker that took a job dies, it hides later wake-ups for at most a second.
- */
+/** Returns the second for a job id. BullMQ keeps one job per id, so that the delayed wake-ups of a second become one. */
 function secondIn(ms: number): number {
   return Math.floor((Date.now() + ms) / 1000);
 }
