@@ -44,8 +44,9 @@ export const goal: Goal = {
         RESUMABLE_STREAM_TTL_SECONDS: '600',
       },
     });
-    // A machine that others keep busy would make it refuse requests that came late, which no stop is to blame for.
-    const patient = { HTTP_MAX_ARRIVAL_DELAY_SECONDS: '0' };
+    // A machine that others keep busy would make it refuse requests that came late, and break off those at a server
+    // that gets no processor for ten seconds, which no stop is to blame for.
+    const patient = { HTTP_MAX_ARRIVAL_DELAY_SECONDS: '0', UPSTREAM_SILENCE_SECONDS: '60' };
     const gateway = await BenchGateway.start(deployment, bench.servers, patient, { isDirect: true });
     bench.onClose(() => gateway.close());
     const clients = new GatewayClients(gateway, deployment.ledger, {
