@@ -61,6 +61,16 @@ const verbs = {
       allowFailure: true,
     });
   },
+  /** Kills services at every step of what they do; `npm test` interrupts them at some. */
+  async kills() {
+    await prepare();
+    process.exitCode = await run(
+      'The tests that kill services',
+      installed('vitest'),
+      ['run', 'services/org-access/test/crash.test.ts', 'services/control-plane/test/rollout-kills.test.ts', ...args],
+      { allowFailure: true, env: { RUNYARD_TESTS_ARE_OF_BUILD: '1', RUNYARD_TEST_KILLS: '1' } },
+    );
+  },
   /** Fuzzes a platform of its own with requests from its OpenAPI documents; the flags are its own. */
   async fuzz() {
     await prepare();

@@ -19,6 +19,7 @@ export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
 export * from './saml-identity-provider.ts';
+export { startServiceInProcess, type TestService } from './service-in-process.ts';
 export { type ServiceProcessOptions, startServiceProcess, type TestServiceProcess } from './service-process.ts';
 export { type BackgroundPart, startStopStorm } from './start-stop-storm.ts';
 export { TraceCollector } from './trace-collector.ts';

@@ -5,7 +5,7 @@ import { TestOrgAccess } from './support/platform.ts';
 
 let platform: TestOrgAccess;
 beforeAll(async () => {
-  platform = await TestOrgAccess.start();
+  platform = await TestOrgAccess.start({ hasOwnProcess: true });
 });
 afterAll(() => platform.close());
 

@@ -12,12 +12,17 @@ import {
 import {
   createTestDatabase,
   dumpDatabase,
+  type ServiceProcessOptions,
+  startServiceInProcess,
   startServiceProcess,
   type TestDatabase,
+  type TestService,
   type TestServiceProcess,
   testRedis,
 } from '@runyard/test-kit';
+import { configSchema } from '../../src/config.ts';
 import { PrismaClient } from '../../src/generated/client.ts';
+import { run } from '../../src/run.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const INTERNAL_TOKEN = 'the platform speaks to itself';
@@ -27,7 +32,15 @@ export interface Answer<Body> {
   body: Body;
 }
 
-/** Runs org-access as its own process, with the default organization and its first administrator key. */
+export interface OrgAccessOptions {
+  environment?: Record<string, string>;
+  /** Puts a proxy between the service and its database. */
+  reach?: (url: string) => Promise<string>;
+  /** True when the process itself matters: it is killed, or measured. */
+  hasOwnProcess?: boolean;
+}
+
+/** Runs org-access with the default organization and its first administrator key, in this process or one of its own. */
 export class TestOrgAccess {
   readonly database: TestDatabase;
   readonly #redis = testRedis();
@@ -37,33 +50,37 @@ export class TestOrgAccess {
   readonly bus = { kind: 'redis' as const, url: this.#redis.url, prefix: this.#redis.prefix };
   encryptionKey = randomBytes(32).toString('base64');
   bootstrap!: BootstrapResponse & { api_key: string };
-  #service: TestServiceProcess | undefined;
+  #service: TestService | undefined;
+  #process: TestServiceProcess | undefined;
   #outputBefore = '';
   #queries: PrismaClient | undefined;
 
   readonly #databaseUri: string;
   readonly #environment: Record<string, string>;
+  readonly #hasOwnProcess: boolean;
 
-  private constructor(database: TestDatabase, databaseUri: string, environment: Record<string, string>) {
+  private constructor(
+    database: TestDatabase,
+    databaseUri: string,
+    { environment = {}, hasOwnProcess = false }: OrgAccessOptions,
+  ) {
     this.database = database;
     this.#databaseUri = databaseUri;
     this.#environment = environment;
+    this.#hasOwnProcess = hasOwnProcess;
   }
 
-  /** @param options.reach puts a proxy between the service and its database */
-  static async start(
-    options: { reach?: (url: string) => Promise<string>; environment?: Record<string, string> } = {},
-  ): Promise<TestOrgAccess> {
+  static async start(options: OrgAccessOptions = {}): Promise<TestOrgAccess> {
     const database = await createTestDatabase(join(root, 'prisma/migrations'));
     const databaseUri = (await options.reach?.(database.url)) ?? database.url;
-    const platform = new TestOrgAccess(database, databaseUri, options.environment ?? {});
+    const platform = new TestOrgAccess(database, databaseUri, options);
     await platform.startService();
     const { body } = await platform.internal<BootstrapResponse>('/internal/bootstrap', {});
     platform.bootstrap = body as BootstrapResponse & { api_key: string };
     return platform;
   }
 
-  get service(): TestServiceProcess {
+  get service(): TestService {
     if (!this.#service) throw new Error('org-access is not running');
     return this.#service;
   }
@@ -73,9 +90,14 @@ export class TestOrgAccess {
     return this.#outputBefore + (this.#service?.output() ?? '');
   }
 
+  /** Returns its own process, which can be killed. */
+  get process(): TestServiceProcess {
+    if (!this.#process) throw new Error('org-access has no process of its own');
+    return this.#process;
+  }
+
   async startService(): Promise<void> {
-    this.#service = await startServiceProcess({
-      entry: join(root, 'src/main.ts'),
+    const options: Omit<ServiceProcessOptions, 'entry'> = {
       readyPath: '/ok?check_db=1',
       env: {
         LOG_LEVEL: 'debug',
@@ -89,7 +111,12 @@ export class TestOrgAccess {
         INTERNAL_TOKEN,
         ENCRYPTION_KEY: this.encryptionKey,
       },
-    });
+    };
+    this.#process = this.#hasOwnProcess
+      ? await startServiceProcess({ ...options, entry: join(root, 'src/main.ts') })
+      : undefined;
+    this.#service =
+      this.#process ?? (await startServiceInProcess({ name: 'org-access', schema: configSchema, run }, options));
   }
 
   async stopService(): Promise<void> {
