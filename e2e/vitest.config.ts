@@ -5,13 +5,8 @@ import { createLongestFirstSequencer } from '../packages/test-kit/src/longest-fi
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
+    // Both projects share one platform.
     globalSetup: ['harness/global-setup.ts'],
-    // Files share one platform, and wait more than they compute: three at once keep two cores busy.
-    maxWorkers: 3,
-    // Their imports are loaded once, not once for each file.
-    pool: 'forks',
-    isolate: false,
     sequence: {
       sequencer: createLongestFirstSequencer([
         'python-sdk',
@@ -19,13 +14,37 @@ export default defineConfig({
         'restart',
         'deploy-cli/javascript',
         'fields',
-        'contract-fuzz',
         'access-matrix',
         'runyard-cli',
         'deployments',
         'listeners',
       ]),
     },
-    ...hangLimits,
+    teardownTimeout: hangLimits.teardownTimeout,
+    projects: [
+      {
+        test: {
+          name: 'e2e',
+          include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
+          // Files wait more than they compute: three at once keep two cores busy.
+          maxWorkers: 3,
+          // Their imports are loaded once, not once for each file.
+          pool: 'forks',
+          isolate: false,
+          ...hangLimits,
+        },
+      },
+      {
+        test: {
+          // Some checks of public conformance suites allow half a second for a call, which would have to wait for the
+          // requests of other tests: they begin when those have ended.
+          name: 'conformance',
+          include: ['conformance/*.test.ts'],
+          sequence: { groupOrder: 1 },
+          maxWorkers: 1,
+          ...hangLimits,
+        },
+      },
+    ],
   },
 });

@@ -24,11 +24,6 @@ export interface FuzzOptions {
   /** The token that forms of the session carry: no random text is it. */
   csrfToken?: string;
   seed: number;
-  /**
-   * `short` is what `npm test` has time for. `thorough` also takes every boundary of every schema, and follows ids from
-   * answers into further requests.
-   */
-  depth: 'short' | 'thorough';
 }
 
 export interface FuzzOutcome {
@@ -44,20 +39,17 @@ export interface FuzzOutcome {
 }
 
 /**
- * The phases by depth, and the number of cases of each operation and of each chain of operations. To find out which
- * chains there are takes four times as long as the short form's other phases, for 8 requests more.
+ * Besides random values every boundary of every schema is requested, and ids from answers lead to further requests. The
+ * number is that of cases of each operation and of each chain of operations.
  */
-const DEPTHS = {
-  short: ['--phases', 'examples,fuzzing', '--max-examples', '1'],
-  thorough: ['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '50'],
-} as const;
+const PHASES = ['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '50'];
 
 /**
  * Requests every operation of a public document with values that its schemas allow and forbid, and checks each answer
  * against the document.
  */
 export async function fuzzDocument(options: FuzzOptions): Promise<FuzzOutcome> {
-  const { url, headers, without = [], seed, depth } = options;
+  const { url, headers, without = [], seed } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'runyard-fuzz-'));
   const report = path.join(folder, 'report.json');
   try {
@@ -71,7 +63,7 @@ export async function fuzzDocument(options: FuzzOptions): Promise<FuzzOutcome> {
         ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
         ...['--workers', '2', '--request-timeout', String(REQUEST_TIMEOUT_SECONDS), '--warnings', 'off'],
         ...[...ENDLESS, ...without].flatMap((operation) => ['--exclude-operation-id', operation]),
-        ...['--report', 'json', '--report-json-path', report, ...DEPTHS[depth]],
+        ...['--report', 'json', '--report-json-path', report, ...PHASES],
       ],
       // It writes files to its working directory.
       { cwd: folder },

@@ -8,7 +8,7 @@ import type { Platform } from '../harness/platform.ts';
 import type { FuzzOptions } from './fuzz-document.ts';
 
 /** A document, and who requests its operations. */
-export type FuzzTarget = Omit<FuzzOptions, 'seed' | 'depth'> & { name: FuzzTargetName };
+export type FuzzTarget = Omit<FuzzOptions, 'seed'> & { name: FuzzTargetName };
 
 /** In this order: the deployment comes first, because the control plane's document deletes it. */
 export const FUZZ_TARGETS = [
@@ -25,10 +25,6 @@ export type FuzzTargetName = (typeof FUZZ_TARGETS)[number];
 /** The beginning of the paths of A2A, MCP and AG-UI. */
 const OTHER_PROTOCOLS = '/(a2a|mcp|agui|\\.well-known)(/|$)';
 const SCIM = '^/scim/v2/';
-/** Paths of operations that are about the person who signed in. */
-const ABOUT_PEOPLE = '^/(auth|login|oauth|api/v1/(sessions|orgs(/pending.*)?$|workspaces/pending|api-key/current))';
-/** Paths that keys request in a short run: all for which no other caller is better. */
-const OF_KEYS = '^/(?!scim/v2/|auth/|login|oauth)';
 /** Operations that end the session with which they are requested, or replace its token. */
 const ENDS_SESSION = [
   ...['signOut', 'signOutAtProvider', 'signOutByForm', 'endSsoSession'],
@@ -36,10 +32,7 @@ const ENDS_SESSION = [
 ];
 
 /** Returns each public document, the URL that serves it, and the headers with which it is requested. */
-export async function listFuzzTargets(
-  platform: Platform,
-  depth: FuzzOptions['depth'],
-): Promise<Record<FuzzTargetName, FuzzTarget>> {
+export async function listFuzzTargets(platform: Platform): Promise<Record<FuzzTargetName, FuzzTarget>> {
   const { url, deploymentUrl } = platform;
   const key = { 'x-api-key': platform.apiKey };
   const scimToken = await createAdministratorClient(platform)<IssuedScimToken>(
@@ -50,14 +43,13 @@ export async function listFuzzTargets(
   const session = await signIn(platform);
   const agentServer = { document: 'agent-server', url: deploymentUrl, headers: key } as const;
   const orgAccess = { document: 'org-access', url } as const;
-  // Every caller requests the operations of the others too where there is time.
-  const within = (paths: string) => (depth === 'short' ? { paths } : {});
-  const bySession = { ...orgAccess, ...within(ABOUT_PEOPLE), without: ENDS_SESSION };
+  // Every caller requests the operations of the others too.
+  const bySession = { ...orgAccess, without: ENDS_SESSION };
   const targets: FuzzTarget[] = [
     { ...agentServer, name: 'agent-server', paths: `^(?!${OTHER_PROTOCOLS})` },
     { ...agentServer, name: 'agent-server by other protocols', paths: `^${OTHER_PROTOCOLS}` },
     { name: 'control-plane', document: 'control-plane', url, headers: key },
-    { ...orgAccess, ...within(OF_KEYS), name: 'org-access', headers: key },
+    { ...orgAccess, name: 'org-access', headers: key },
     {
       ...orgAccess,
       name: 'org-access by an identity provider',

@@ -33,7 +33,6 @@ export const goal: Goal = {
   id: 'R3',
   title:
     'Workers and agent servers that are asked to stop hand on what they have, and nobody behind the gateway notices.',
-  isFast: true,
   async run(bench) {
     const deployment = await bench.deployment({
       agentApis: 2,
