@@ -56,6 +56,11 @@ export const configSchema = Type.Object({
   ADVERTISED_URL: Type.Optional(
     Type.String({ format: 'uri', description: 'Where the workers of the deployment reach this process.' }),
   ),
+  PUBLIC_URLS: Type.Array(Type.String(), {
+    default: [],
+    description:
+      'URLs, comma-separated, by which clients reach the deployment: cards of A2A are signed for these alone.',
+  }),
   MOUNT_PREFIX: Type.Optional(
     Type.String({
       pattern: '^/.*[^/]$',

@@ -12,7 +12,12 @@ let receiver: WebhookReceiver;
 let a2a: A2aClient;
 beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
-  deployment = await startDeployment({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
+  deployment = await startDeployment({
+    env: {
+      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
+      PUBLIC_URLS: 'https://agents.example.com/deployments/echo,https://echo.example.com',
+    },
+  });
   a2a = new A2aClient(deployment);
 });
 afterAll(async () => {
@@ -27,15 +32,16 @@ const askBack: A2aClient['askBack'] = (...question) => a2a.askBack(...question);
 const human = (task: Json) => task.history.find(({ role }: Json) => role === 'ROLE_USER');
 
 describe('cards', () => {
+  const forwarded = { 'x-forwarded-host': 'echo.example.com', 'x-forwarded-proto': 'https' };
+
   it('a card names addresses by which the client reached the server, and is signed for clients of both versions', async () => {
-    const forwarded = { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-proto': 'https' };
     const path = `${base()}/.well-known/agent-card.json`;
     const pure = (await ask(path, { headers: { ...V1, ...forwarded } })).json as Json;
     expect(pure.supportedInterfaces.map(({ url }: Json) => url)).toEqual(
-      Array(4).fill(expect.stringMatching(/^https:\/\/agents\.example\.com\/a2a\/[0-9a-f-]{36}$/)),
+      Array(4).fill(expect.stringMatching(/^https:\/\/echo\.example\.com\/a2a\/[0-9a-f-]{36}$/)),
     );
     expect(pure).not.toHaveProperty('url');
-    const { headers, json } = await ask(path);
+    const { headers, json } = await ask(path, { headers: forwarded });
     const hybrid = json as Json;
     expect(hybrid).toMatchObject({
       protocolVersion: '0.3.0',
@@ -57,6 +63,36 @@ describe('cards', () => {
     await verify(pure);
     await verify(hybrid);
     await expect(verify({ ...hybrid, name: 'changed' })).rejects.toThrow();
+  });
+
+  it.each<Record<string, string>>([
+    { 'x-forwarded-host': 'attacker.example.com' },
+    { 'x-forwarded-host': 'echo.example.com@attacker.example.com' },
+    { 'x-forwarded-host': 'echo.example.com.attacker.example.com' },
+    { 'x-forwarded-host': 'echo.example.com:8443' },
+    { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-prefix': '/deployments/another' },
+    { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-prefix': '/deployments/echo-too' },
+    { 'x-forwarded-host': 'agents.example.com' },
+    { host: 'attacker.example.com' },
+    { host: 'no host' },
+  ])('a card that is requested at an address of somebody else is not signed: %j', async (address) => {
+    for (const version of [V1, {}]) {
+      const { status, json } = await ask(`${base()}/.well-known/agent-card.json`, {
+        headers: { ...version, ...address },
+      });
+      expect(status).toBe(200);
+      expect(json).not.toHaveProperty('signatures');
+    }
+  });
+
+  it('a card names the scheme by which the deployment is known, where a proxy does not say that it ends TLS', async () => {
+    const address = { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-prefix': '/deployments/echo/mounted' };
+    const { json } = await ask(`${base()}/.well-known/agent-card.json`, { headers: { ...V1, ...address } });
+    const { supportedInterfaces, signatures } = json as Json;
+    expect(supportedInterfaces[0].url).toMatch(/^https:\/\/agents\.example\.com\/deployments\/echo\/mounted\/a2a\//);
+    expect(JSON.parse(Buffer.from(signatures[0].protected, 'base64url').toString())).toMatchObject({
+      jku: 'https://agents.example.com/deployments/echo/mounted/.well-known/agent-card-keys.json',
+    });
   });
 
   it('a card is found by the assistant, by the graph and in the query, and of several graphs one has to be named', async () => {

@@ -199,6 +199,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       cipher,
       secrets,
       deploymentTokens,
+      hosts,
       referenced,
       scales: new PostgresScaleStore({ pool, logger }),
       samples,

@@ -56,6 +56,7 @@ async function start(imageUri: string, changes: Partial<RevisionSpec> = {}, by =
     deploymentId: DEPLOYMENT,
     revisionId: REVISION,
     isFirst: true,
+    publicUrls: [],
     artifact: { kind: 'image', imageUri },
     resources: {},
     databaseUri: database?.url ?? 'postgres://role:password@postgres.example.com/database',

@@ -74,6 +74,7 @@ function specOf(changes: Partial<RevisionSpec> = {}): RevisionSpec {
     deploymentId: randomUUID(),
     revisionId: randomUUID(),
     isFirst: true,
+    publicUrls: [],
     artifact: { kind: 'image', imageUri: 'registry.example.com/agent@sha256:0123' },
     resources: {},
     databaseUri: DATABASE_URI,

@@ -141,7 +141,7 @@ export const ORGANIZATION_ERRORS = {
   role_above_own: {
     status: 403,
     meaning:
-      'Nobody can give a role above their own, or without the access policies that bind them, or handle members who have one.',
+      'Nobody can give a role above their own, or without the access policies that bind them, or handle members or service accounts that have one.',
     remedy: 'Give a lower one, or use the key of an administrator.',
   },
   personal_tokens_forbidden: {

@@ -22,6 +22,7 @@ import { V03_HTTP, V03_HTTP_ROUTES } from './bindings/v03-http.ts';
 import { AgentCards } from './cards/agent-cards.ts';
 import { cardRoutes } from './cards/card-routes.ts';
 import { CardSigner } from './cards/card-signer.ts';
+import { OwnAddresses } from './cards/own-addresses.ts';
 import type { A2aAccess } from './methods/access.ts';
 import { methodTable } from './methods/method-table.ts';
 import { PushMethods } from './methods/push-methods.ts';
@@ -34,7 +35,7 @@ import { TaskReader } from './tasks/task-reader.ts';
 import { TaskStore } from './tasks/task-store.ts';
 
 export interface A2aParts {
-  config: Pick<Config, 'RUNYARD_AUTH'>;
+  config: Pick<Config, 'RUNYARD_AUTH' | 'PUBLIC_URLS' | 'LANGGRAPH_API_URL'>;
   project: Pick<Project, 'auth' | 'graphs'>;
   pool: pg.Pool;
   cipher: DataCipher;
@@ -62,6 +63,7 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
     assistants: assistants.service,
     support,
     signer: await CardSigner.derive(rows[0]!.signing_key),
+    addresses: new OwnAddresses([...config.PUBLIC_URLS, config.LANGGRAPH_API_URL ?? '']),
     graphIds: project.graphs.map(({ graphId }) => graphId),
     // A project that decides about callers shows everybody only the assistants that all of them see.
     publicScope: project.auth === null ? UNRESTRICTED : [],

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Cipher } from '@runyard/encryption';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
+import type { HostNames } from '../deployments/host-names.ts';
 import type { Driver } from '../drivers/driver.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
@@ -46,6 +47,8 @@ export interface DataPlaneOptions {
   secrets: SecretSets;
   /** Absent on a remote data plane, which gets them with the secrets of its deployments. */
   deploymentTokens?: DeploymentTokens;
+  /** Knows the addresses of deployments. */
+  hosts: Pick<HostNames, 'urlsOf'>;
   referenced: ReferencedSecrets;
   scales: ScaleStore;
   samples: DeploymentMonitorOptions['samples'];
@@ -83,7 +86,7 @@ export async function openDataPlane(
   options: DataPlaneOptions,
   { lifecycle, logger, metrics }: ServiceContext,
 ): Promise<DataPlane> {
-  const { store, builds, openLog, cipher, secrets, deploymentTokens, referenced, scales } = options;
+  const { store, builds, openLog, cipher, secrets, deploymentTokens, hosts, referenced, scales } = options;
   const { DATA_DIR: dataDir } = config;
   const running = new RunningRevisions();
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
@@ -119,6 +122,7 @@ export async function openDataPlane(
     redis,
     secrets,
     ...(deploymentTokens && { deploymentTokens }),
+    hosts,
     referenced,
     cipher,
     startSemaphore: new Semaphore(config.CONCURRENT_STARTS),

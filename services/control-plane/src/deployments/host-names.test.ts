@@ -21,6 +21,19 @@ describe('the URLs of a deployment', () => {
     },
   );
 
+  it('are all that the gateway leads clients by: id, slug and name in the path, and its hosts that are allowed', () => {
+    const names = new HostNames({ publicUrl, domain: 'agents.example.com', customDomains: ['acme.test'] });
+    const deployment = { ...row, name: 'Hello, world', workspaceId: row.id, customHost: 'hello.acme.test' };
+    const always = [
+      `https://platform.example.com:8443/deployments/${row.id}`,
+      'https://platform.example.com:8443/deployments/hello',
+      'https://platform.example.com:8443/deployments/Hello%2C%20world',
+      'https://hello.agents.example.com:8443',
+    ];
+    expect(names.urlsOf(deployment)).toEqual([...always, 'https://hello.acme.test:8443']);
+    expect(names.urlsOf({ ...deployment, customHost: 'former.example.org' })).toEqual(always);
+  });
+
   it('leave the platform its own host: a domain above it is refused at the start', () => {
     expect(() => new HostNames({ publicUrl, domain: 'example.com' })).toThrow('choose another domain');
     expect(() => new HostNames({ publicUrl, domain: 'platform.example.com' })).not.toThrow();

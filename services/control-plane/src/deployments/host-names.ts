@@ -64,6 +64,19 @@ export class HostNames {
     return `${this.#publicUrl}/deployments/${id}`;
   }
 
+  /** Returns all URLs by which the gateway leads clients to the deployment. */
+  urlsOf(deployment: Pick<Deployment, 'id' | 'name' | 'slug' | 'customHost' | 'workspaceId'>): string[] {
+    const { name, slug, customHost, workspaceId } = deployment;
+    const { protocol, port } = new URL(this.#publicUrl);
+    const isReached = customHost !== null && this.isAllowedHost(customHost, workspaceId);
+    return [
+      this.pathUrlOf(deployment),
+      ...[slug, encodeURIComponent(name)].map((reference) => `${this.#publicUrl}/deployments/${reference}`),
+      this.slugUrlOf(deployment),
+      isReached ? `${protocol}//${customHost}${port && `:${port}`}` : null,
+    ].filter((url) => url !== null);
+  }
+
   /** Returns the root URL of the host named by its slug; null without a domain for deployments. */
   slugUrlOf({ slug }: Pick<Deployment, 'slug'>): string | null {
     if (this.#domain === undefined) return null;

@@ -51,6 +51,7 @@ export function replicaVariables(
   platform: PlatformSettings,
   role: 'agent-api' | 'run-worker',
 ): ReplicaVariables {
+  const publicUrls = [...spec.publicUrls, ...(own.PUBLIC_URLS ? [own.PUBLIC_URLS] : [])];
   const heapMb = heapMbOf(spec.resources, role);
   return {
     env: {
@@ -63,6 +64,7 @@ export function replicaVariables(
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
       DEPLOYMENT_ID: spec.deploymentId,
       LANGGRAPH_API_URL: `${platform.publicUrl.replace(/(?<!\/)\/+$/, '')}/deployments/${spec.deploymentId}`,
+      ...(role === 'agent-api' && { PUBLIC_URLS: publicUrls.join(',') }),
       REVISION_ID: spec.revisionId,
       PLATFORM_JWKS_URL: platform.jwksUrl,
       EVENT_BUS: platform.eventBus.kind,

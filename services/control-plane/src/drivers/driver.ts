@@ -28,6 +28,8 @@ export interface RevisionSpec {
   /** The cluster's namespace to run in, when its listener has several. */
   namespace?: string | undefined;
   artifact: Artifact;
+  /** All URLs by which clients reach the deployment. */
+  publicUrls: readonly string[];
   resources: ResourceSpec;
   /** Contains the password. */
   databaseUri: string;

@@ -58,7 +58,7 @@ async function ensureDatabase(
  * @throws BadRequestError when the project cannot be used; RevisionStartError when a referenced secret cannot be read
  */
 export async function makeSpec(
-  dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'deploymentTokens' | 'referenced' | 'builds'>,
+  dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'deploymentTokens' | 'hosts' | 'referenced' | 'builds'>,
   revision: RolloutRevision,
   access: StorageAccess,
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
@@ -67,12 +67,15 @@ export async function makeSpec(
   const source = revision.sourceConfig as SourceConfig;
   const own = dependencies.secrets.decrypt(deploymentId, revision.encryptedSecrets);
   const token = dependencies.deploymentTokens?.variableOf(deploymentId);
-  const secrets = [...own, ...(await readReferencedSecrets(dependencies, revision)), ...(token ? [token] : [])];
+  const deployment = await dependencies.store.find(deploymentId);
+  const referenced = await readReferencedSecrets(dependencies, revision, deployment);
+  const secrets = [...own, ...referenced, ...(token ? [token] : [])];
   return {
     deploymentId,
     revisionId: revision.id,
     isFirst,
     namespace: source.listener_config?.k8s_namespace ?? undefined,
+    publicUrls: deployment ? dependencies.hosts.urlsOf(deployment) : [],
     artifact: await findArtifact(dependencies, revision, signal),
     resources: resourcesOf(source),
     databaseUri: access.uri,
@@ -83,12 +86,12 @@ export async function makeSpec(
 }
 
 async function readReferencedSecrets(
-  { store, referenced }: Pick<RolloutDependencies, 'store' | 'referenced'>,
+  { referenced }: Pick<RolloutDependencies, 'referenced'>,
   revision: RolloutRevision,
+  deployment: RolloutDeployment | null,
 ): Promise<Secret[]> {
   const references = revision.secretReferences as unknown as SecretReference[];
-  const deployment = references.length > 0 ? await store.find(revision.deploymentId) : null;
-  return deployment ? referenced.read(deployment, references) : [];
+  return deployment && references.length > 0 ? referenced.read(deployment, references) : [];
 }
 
 async function findArtifact(

@@ -4,6 +4,7 @@ import type { Builds } from '../builds/builds.ts';
 import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import type { DeploymentRedis } from '../data-plane/deployment-redis.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
+import type { HostNames } from '../deployments/host-names.ts';
 import type { Driver } from '../drivers/driver.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -20,6 +21,7 @@ export interface RolloutDependencies {
   secrets: SecretSets;
   /** Makes the variables by which deployments prove who they are; absent where they come with the secrets. */
   deploymentTokens?: Pick<DeploymentTokens, 'variableOf'>;
+  hosts: Pick<HostNames, 'urlsOf'>;
   referenced: ReferencedSecrets;
   /** Encrypts the passwords of deployment databases. */
   cipher: Pick<Cipher, 'encrypt' | 'decrypt'>;

@@ -2,6 +2,7 @@ import { getSigningKeys, type PodRules } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
 import { ConfigError, createApp, openEarlyListener, type ServiceContext } from '@runyard/service-kit';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
+import { HostNames } from '../deployments/host-names.ts';
 import { podRulesOf } from '../drivers/kubernetes/settings.ts';
 import { openLogs } from '../logs/open-logs.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
@@ -73,6 +74,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       openLog: openLogs(config, context, { onWritten: (owner) => logs.notifyWritten(owner) }),
       cipher,
       secrets,
+      hosts: new HostNames({ publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL }),
       referenced: new ReferencedSecrets({ folder: config.SECRET_REFERENCES_DIR }),
       scales: new LocalScaleStore({ stateFile, logger }),
       samples: new ForwardedSamples({ client, link }),

@@ -70,6 +70,7 @@ export function itConforms(name: string, make: (options: DriverTestOptions) => P
       deploymentId: randomUUID(),
       revisionId: randomUUID(),
       isFirst: true,
+      publicUrls: [],
       artifact: underTest.artifact,
       resources: {},
       databaseUri: database.url,

@@ -3,16 +3,17 @@ import { BadRequestError } from '@runyard/service-kit';
 import type { Scope } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
-import { requestBaseUrl } from '../../http/base-url.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
 import type { MessageSupport } from '../tasks/message-support.ts';
 import { agentCard, type CardContent, extendedCard, hybridCard } from './agent-card.ts';
 import type { CardSigner } from './card-signer.ts';
+import type { OwnAddresses } from './own-addresses.ts';
 
 export interface AgentCardsOptions {
   assistants: Pick<AssistantService, 'find'>;
   support: Pick<MessageSupport, 'inputSchema'>;
   signer: CardSigner;
+  addresses: OwnAddresses;
   graphIds: readonly string[];
   /** The assistants whose cards everybody sees. */
   publicScope: Scope;
@@ -28,7 +29,7 @@ export interface CardRequest {
 
 export const CARD_KEYS_PATH = '/.well-known/agent-card-keys.json';
 
-/** Makes the signed cards of assistants. */
+/** Makes the cards of assistants, and signs those that name an address of the deployment. */
 export class AgentCards {
   readonly #options: AgentCardsOptions;
 
@@ -61,20 +62,23 @@ export class AgentCards {
   }
 
   #contentOf(assistant: AssistantRecord, { headers }: CardRequest): CardContent {
-    const { pushes, isProtected } = this.#options;
-    return agentCard({ assistant, baseUrl: requestBaseUrl(headers), pushes, isProtected });
+    const { addresses, pushes, isProtected } = this.#options;
+    const { baseUrl } = addresses.find(headers);
+    return agentCard({ assistant, baseUrl, pushes, isProtected });
   }
 
   /**
-   * Clients verify a card as they understand it: those of 1.0 drop the fields of 0.3, so that a card with both has a
-   * signature of each form.
+   * Signs the card, unless it names an address that is not known as the deployment's. Clients verify a card as they
+   * understand it: those of 1.0 drop the fields of 0.3, so that a card with both has a signature of each form.
    */
   async #sign(card: CardContent, { headers, version }: CardRequest): Promise<object> {
-    const keysUrl = `${requestBaseUrl(headers)}${CARD_KEYS_PATH}`;
-    const { signer } = this.#options;
+    const { signer, addresses } = this.#options;
+    const { baseUrl, isOwn } = addresses.find(headers);
+    const keysUrl = `${baseUrl}${CARD_KEYS_PATH}`;
+    const hybrid = hybridCard(card);
+    if (!isOwn) return version === '1.0' ? card : hybrid;
     const signature = await signer.sign(card, keysUrl);
     if (version === '1.0') return { ...card, signatures: [signature] };
-    const hybrid = hybridCard(card);
     return { ...hybrid, signatures: [signature, await signer.sign(hybrid, keysUrl)] };
   }
 }

@@ -23,6 +23,7 @@ function spec(secrets: Record<string, string>): RevisionSpec {
     revisionId: 'revision',
     isFirst: false,
     artifact: { kind: 'project', project: project() },
+    publicUrls: ['http://runyard.example.com/deployments/deployment', 'http://deployment.example.com'],
     resources: {},
     databaseUri: 'postgres://role:database-password@postgres.example.com/database',
     redisUri: 'redis://user:redis-password@redis.example.com',
@@ -85,12 +86,20 @@ describe('the environment of a process', () => {
         NODE_OPTIONS: '--inspect',
         OUTBOUND_ALLOWED_NETWORKS: '::/0',
       }),
-      project({ N_JOBS_PER_WORKER: '2', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'another' }),
+      project({
+        N_JOBS_PER_WORKER: '2',
+        BG_JOB_MAX_RETRIES: '5',
+        DEPLOYMENT_ID: 'another',
+        PUBLIC_URLS: 'https://agent.example.org',
+      }),
       { ...platform, outboundNetworks: ['10.0.0.0/8', 'fd00::/8'] },
       'agent-api',
     );
     expect(env).toMatchObject({ N_JOBS_PER_WORKER: '4', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'deployment' });
     expect(env.HOST).toBe('127.0.0.1');
+    expect(env.PUBLIC_URLS).toBe(
+      'http://runyard.example.com/deployments/deployment,http://deployment.example.com,https://agent.example.org',
+    );
     expect(env.LANGGRAPH_API_URL).toBe('http://runyard.example.com/deployments/deployment');
     // The platform decides which private networks callers may reach.
     expect(env.OUTBOUND_ALLOWED_NETWORKS).toBe('10.0.0.0/8,fd00::/8');
