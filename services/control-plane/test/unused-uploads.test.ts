@@ -102,20 +102,48 @@ it('an archive that could not be removed is removed later, and no revision may n
   expect([...objects]).toEqual([]);
 });
 
-it('an archive that arrives while its upload is withdrawn is removed, and the client gets an error', async () => {
-  const deploymentId = await deploymentWith(['late']);
+const receive = async (deploymentId: string) => {
   const { id: uploadId } = await database.prisma.sourceUpload.findFirstOrThrow({ where: { deploymentId } });
   const grant = { uploadId, expires: Math.floor(Date.now() / 1000) + 60 };
   const headers = { 'content-type': 'application/gzip' };
-  const req = Object.assign(Readable.from([Buffer.from('archive')]), { headers });
+  const req = Object.assign(Readable.from([Buffer.from('archive')]), { headers }) as unknown as IncomingMessage;
+  return uploads.receive(grant, signatures.sign(signedTextOf(grant)), req, () => undefined);
+};
+
+it('no revision names an archive while another one is stored in its place', async () => {
+  const deploymentId = await deploymentWith(['replaced']);
+  let named: unknown;
+  beforePut = async () => {
+    named = await checkUploaded(database.prisma, deploymentId, 'replaced').catch((error: Error) => error.message);
+  };
+  await receive(deploymentId);
+  expect(named).toContain('names an upload that was not made');
+  await checkUploaded(database.prisma, deploymentId, 'replaced');
+});
+
+it('one archive of an upload is stored at a time, so that none arrives after a revision names the other', async () => {
+  const deploymentId = await deploymentWith(['twice']);
+  let second: Promise<unknown> | undefined;
+  beforePut = async () => {
+    beforePut = async () => undefined;
+    second = receive(deploymentId).catch((error: Error) => error.message);
+    await second;
+  };
+  await receive(deploymentId);
+  expect(await second).toContain('is being stored');
+  // One that could not be stored keeps nobody out.
+  beforePut = async () => {
+    throw new ObjectStorageUnavailableError(new Error('away'));
+  };
+  await expect(receive(deploymentId)).rejects.toThrow(ObjectStorageUnavailableError);
+  beforePut = async () => undefined;
+  await receive(deploymentId);
+});
+
+it('an archive that arrives while its upload is withdrawn is removed, and the client gets an error', async () => {
+  const deploymentId = await deploymentWith(['late']);
   beforePut = () => uploads.removeUnused();
-  const received = uploads.receive(
-    grant,
-    signatures.sign(signedTextOf(grant)),
-    req as unknown as IncomingMessage,
-    () => undefined,
-  );
-  await expect(received).rejects.toThrow('This upload URL is not valid, or has expired.');
+  await expect(receive(deploymentId)).rejects.toThrow('This upload URL is not valid, or has expired.');
   expect([...objects]).toEqual([]);
 });
 

@@ -83,7 +83,7 @@ export const DEPLOYMENT_ERRORS = {
   },
   upload_in_use: {
     status: 409,
-    meaning: 'A revision names the archive of this upload already.',
+    meaning: 'A revision names the archive of this upload already, or another request is storing one.',
     remedy: 'Ask for another upload URL.',
   },
   listener_exists: {

@@ -28,21 +28,46 @@ export const uploadStore = {
     return rows[0] ?? null;
   },
 
+  /**
+   * Lets one request store an archive until a time. From here on the upload counts as not made, so that no revision names
+   * an archive that is being replaced. An upload that was withdrawn may be begun: its end finds out.
+   */
+  async beginStoring(
+    transaction: Prisma.TransactionClient,
+    { id, deploymentId, objectPath }: SourceUpload,
+    { requestId, forMs }: { requestId: string; forMs: number },
+  ): Promise<'begun' | 'in use' | 'being stored'> {
+    // A revision that is being created with the archive holds a lock on the row: it is waited for.
+    const [row] = await transaction.$queryRaw<{ isBeingStored: boolean | null }[]>`
+      SELECT stored_until > now() AS "isBeingStored" FROM source_upload WHERE id = ${id}::uuid FOR UPDATE`;
+    const used = await transaction.revision.findFirst({
+      where: { deploymentId, sourceRevisionConfig: { path: ['source_tarball_path'], equals: objectPath } },
+      select: { id: true },
+    });
+    if (used) return 'in use';
+    if (row?.isBeingStored) return 'being stored';
+    await transaction.$executeRaw`
+      UPDATE source_upload SET bytes = NULL, stored_by = ${requestId}::uuid,
+        stored_until = now() + ${forMs}::float8 * interval '1 millisecond'
+      WHERE id = ${id}::uuid`;
+    return 'begun';
+  },
+
   /** Returns false when the upload was withdrawn, or its deployment deleted or about to be. */
-  async markReceived(queries: Queries, id: string, bytes: number): Promise<boolean> {
+  async markReceived(queries: Queries, id: string, requestId: string, bytes: number): Promise<boolean> {
     const { count } = await queries.sourceUpload.updateMany({
-      where: { id, deployment: { deleteRequestedAt: null } },
-      data: { bytes },
+      where: { id, storedBy: requestId, deployment: { deleteRequestedAt: null } },
+      data: { bytes, storedBy: null, storedUntil: null },
     });
     return count > 0;
   },
 
-  async isInUse(queries: Queries, { deploymentId, objectPath }: SourceUpload): Promise<boolean> {
-    const used = await queries.revision.findFirst({
-      where: { deploymentId, sourceRevisionConfig: { path: ['source_tarball_path'], equals: objectPath } },
-      select: { id: true },
+  /** Lets other requests store an archive, after this one could not. */
+  async giveUpStoring(queries: Queries, id: string, requestId: string): Promise<void> {
+    await queries.sourceUpload.updateMany({
+      where: { id, storedBy: requestId },
+      data: { storedBy: null, storedUntil: null },
     });
-    return used !== null;
   },
 
   /**

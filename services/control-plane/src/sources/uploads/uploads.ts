@@ -20,6 +20,7 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
+import type { SourceUpload } from '../../generated/client.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 import { pendingObjects } from '../../object-storage/pending-objects.ts';
@@ -59,6 +60,10 @@ export interface UploadsOptions {
 }
 
 const SWEEP_BATCH = 100;
+/** Milliseconds that the storage of an archive may take. */
+const STORING_MS = 5 * 60_000;
+/** Milliseconds after which nothing of a storage that was given up arrives any more. */
+const STORING_MARGIN_MS = 60_000;
 /** Milliseconds between sweeps for unused archives. */
 export const SWEEP_MS = 10 * 60_000;
 
@@ -156,20 +161,38 @@ export class Uploads {
       const bytes = await writeBody(req, file, range.max);
       if (bytes < range.min)
         throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
-      if (await uploadStore.isInUse(prisma, upload)) {
-        throw new ConflictError('The archive of this upload is in use: ask for another upload URL.', {
-          code: 'upload_in_use',
-        });
-      }
       await quota.check(upload.deploymentId, bytes);
-      await storage.put(upload.objectPath, file);
-      if (await uploadStore.markReceived(prisma, upload.id, bytes)) return;
+      const requestId = await this.#beginStoring(upload);
+      try {
+        await storage.put(upload.objectPath, file, AbortSignal.timeout(STORING_MS));
+      } catch (error) {
+        await uploadStore.giveUpStoring(prisma, upload.id, requestId);
+        throw error;
+      }
+      if (await uploadStore.markReceived(prisma, upload.id, requestId, bytes)) return;
+      const left = await uploadStore.find(prisma, upload.id);
+      // Another request stores an archive at this path, because this one took too long.
+      if (left && left.storedBy !== requestId) throw beingStored();
       // The upload was withdrawn meanwhile, so no revision can name it.
       await this.#remove(upload.objectPath);
       throw invalidUploadUrl();
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  }
+
+  /** @throws ConflictError when a revision has the archive, or another request stores one: it would replace this one */
+  async #beginStoring(upload: SourceUpload): Promise<string> {
+    const requestId = uuidv7();
+    const turn = { requestId, forMs: STORING_MS + STORING_MARGIN_MS };
+    const begun = await this.#options.database.transact((transaction) =>
+      uploadStore.beginStoring(transaction, upload, turn),
+    );
+    if (begun === 'begun') return requestId;
+    if (begun === 'being stored') throw beingStored();
+    throw new ConflictError('The archive of this upload is in use: ask for another upload URL.', {
+      code: 'upload_in_use',
+    });
   }
 
   /** Removes expired archives without a revision, and those that only old revisions use, with their upload URLs. */
@@ -207,6 +230,11 @@ export async function checkUploaded(transaction: Queries, deploymentId: string, 
     { code: 'source_tarball_unknown' },
   );
 }
+
+const beingStored = () =>
+  new ConflictError('An archive of this upload is being stored: ask for another upload URL.', {
+    code: 'upload_in_use',
+  });
 
 const invalidUploadUrl = () =>
   new ForbiddenError('This upload URL is not valid, or has expired.', { code: 'upload_url_invalid' });
