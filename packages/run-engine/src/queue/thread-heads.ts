@@ -47,6 +47,7 @@ export async function refreshHeads(client: pg.ClientBase, threadIds: string[]): 
            FROM unnest($1::uuid[]) AS i (thread_id), LATERAL (SELECT ${nextReadyAt('i.thread_id')} AS ready_at) n
            -- The end of a running run sets it.
            WHERE f.thread_id = i.thread_id AND f.run_id IS NULL`,
-    values: [threadIds],
+    // Each look walks the runs of its thread: one for each of thousands of cancelled runs would take a minute.
+    values: [[...new Set(threadIds)]],
   });
 }
