@@ -2,7 +2,6 @@ import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, type Top
 import { insertIntoOutbox, makeEvent } from '@runyard/event-bus';
 import type pg from 'pg';
 import type { RunEventTemplate } from './event-rows.ts';
-import type { CancelAction } from './types.ts';
 import { queuePushes } from './webhooks/queue-pushes.ts';
 import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
 
@@ -41,13 +40,18 @@ export class RunEvents {
   }
 
   /** The values by which a statement writes the events of its runs itself. */
-  get templates(): Record<'created' | 'started' | 'finished', RunEventTemplate> {
+  get templates(): Record<'created' | 'started' | 'cancelled' | 'finished', RunEventTemplate> {
     const common = { topic: TOPIC, source: this.#source, deploymentId: this.#deploymentId };
     const template = (schema: { properties: { type: { const: string } } }) => ({
       ...common,
       type: schema.properties.type.const,
     });
-    return { created: template(RunCreated), started: template(RunStarted), finished: template(RunFinished) };
+    return {
+      created: template(RunCreated),
+      started: template(RunStarted),
+      cancelled: template(RunCancelled),
+      finished: template(RunFinished),
+    };
   }
 
   async writeRetried(client: pg.ClientBase, runs: (AttemptedRun & { reason: RetryReason })[]): Promise<void> {
@@ -56,16 +60,6 @@ export class RunEvents {
       runs.map((run) => {
         const data = { ...this.#data(run), attempt: run.attempt, reason: run.reason };
         return makeEvent(RunRetried, { ...this.#about(run), data });
-      }),
-    );
-  }
-
-  async writeCancelled(client: pg.ClientBase, runs: (AttemptedRun & { action: CancelAction })[]): Promise<void> {
-    await this.#insert(
-      client,
-      runs.map((run) => {
-        const data = { ...this.#data(run), attempt: run.attempt, action: run.action };
-        return makeEvent(RunCancelled, { ...this.#about(run), data });
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { conforms, RunCancelled } from '@runyard/contracts';
+import { conforms, RunCancelled, RunFinished } from '@runyard/contracts';
 import { withTransaction } from '@runyard/database';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunEvents } from '../src/run-events.ts';
 import { requestCancel } from '../src/runs/cancel-runs.ts';
 import type { ClaimedRun } from '../src/runs/types.ts';
@@ -69,6 +69,44 @@ describe('the event of a cancelled run', () => {
     const types = (await eventsOf(threadId)).map(({ type }) => type);
     expect(types).toEqual(['runyard.run.created', 'runyard.run.cancelled', 'runyard.run.finished']);
   });
+
+  it.each([1, 2_000])(
+    'is written by the statement that cancels when %i runs of a thread are cancelled',
+    async (runs) => {
+      const threadId = await fixture.thread();
+      await fixture.rows(
+        `INSERT INTO run (run_id, thread_id, assistant_id, kwargs, keeps_thread)
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), '{}', true FROM generate_series(1, $2::integer)`,
+        [threadId, runs],
+      );
+      const sent: { name: string; values: unknown[] }[] = [];
+      await requestCancel(
+        fixture.pool,
+        { selection: { threadId }, action: 'interrupt', reason: REASON },
+        (work) =>
+          withTransaction(fixture.pool, (client) => {
+            const query = vi.spyOn(client, 'query');
+            return work(client).finally(() => {
+              sent.push(...query.mock.calls.map(([statement]) => statement as unknown as (typeof sent)[number]));
+              query.mockRestore();
+            });
+          }),
+        new RunEvents('test', '/runyard/test'),
+      );
+      const settling = ['engine_refresh_heads', 'engine_reset_thread_status'];
+      const names = sent.map(({ name }) => name);
+      expect(names).toEqual(['engine_lock_threads', 'engine_lock_fences', 'engine_cancel_runs', ...settling]);
+      // Its look at the waiting runs of the thread is one, not one for each of them.
+      expect(sent[3]!.values).toEqual([[threadId]]);
+      const events = await eventsOf(threadId);
+      expect(events.map(({ type }) => type.split('.').at(-1))).toEqual(
+        Array.from({ length: runs }, () => ['cancelled', 'finished']).flat(),
+      );
+      const ids = await fixture.rows('SELECT run_id FROM run WHERE thread_id = $1 ORDER BY seq', [threadId]);
+      expect(events.map(({ data }) => data.run_id)).toEqual(ids.flatMap(({ run_id: id }) => [id, id]));
+      expect(conforms(RunCancelled, events[0]) && conforms(RunFinished, events[1])).toBe(true);
+    },
+  );
 });
 
 describe('a cancelled run', () => {

@@ -1,6 +1,7 @@
 import { containsAny, toSqlJson } from '@runyard/database';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
+import { selectEvents, templateValues } from '../event-rows.ts';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
@@ -89,11 +90,9 @@ interface CancelRow {
   failures: number;
   status: 'pending' | 'running' | 'interrupted';
   keeps_thread: boolean;
-  cancel_action: CancelAction;
+  action: CancelAction;
   cancel_reason: string;
   has_webhooks: boolean;
-  /** True when there was no order before, or a weaker one. */
-  is_new_order: boolean;
 }
 
 /** The metadata that decides who may see run `r`: its thread's, or its own when its thread is not kept. */
@@ -154,7 +153,8 @@ async function cancelRuns(client: pg.ClientBase, request: CancelPage, events: Ru
  * Cancels runs of threads whose rows the caller has locked. A waiting run ends at once: one that never started as
  * `interrupted`, whatever the action, and one that waits for another attempt as the action says. A running run keeps
  * its status: the order on its row is durable, and its worker ends it, or the sweep if the worker is lost. An order
- * only ever becomes stronger: a rollback stays one.
+ * only ever becomes stronger: a rollback stays one. The events of new orders, and of runs that end at once, are written
+ * by the statement that cancels.
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
@@ -164,7 +164,8 @@ export async function cancelRunsOfThreads(
   const epochs = await lockFences(client, threadIds);
   const { rows } = await client.query<CancelRow>({
     name: 'engine_cancel_runs',
-    text: `UPDATE run r
+    text: `WITH changed AS (
+           UPDATE run r
            SET cancel_action = CASE WHEN r.cancel_action = 'rollback' THEN r.cancel_action ELSE $3 END,
                cancel_reason = CASE WHEN r.cancel_action IS NULL OR r.cancel_action <> 'rollback' AND $3 = 'rollback'
                                     THEN $4 ELSE r.cancel_reason END,
@@ -176,11 +177,25 @@ export async function cancelRunsOfThreads(
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
              AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$7::jsonb')})
              AND ($8::bigint IS NULL OR r.seq <= $8)
-           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
-                     r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
+           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread, r.seq,
+                     r.cancel_action AS action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
                      -- A statement does not see its own changes: the other side is the order of before.
                      r.cancel_action IS DISTINCT FROM
-                       (SELECT b.cancel_action FROM run b WHERE b.run_id = r.run_id) AS is_new_order`,
+                       (SELECT b.cancel_action FROM run b WHERE b.run_id = r.run_id) AS is_new_order
+           ), ordered AS (
+             SELECT * FROM changed WHERE is_new_order
+           ), never_started AS (
+             SELECT * FROM changed WHERE status = 'interrupted'
+           ), events AS (
+             INSERT INTO outbox (topic, key, event) SELECT topic, key, event FROM (
+               ${selectEvents('ordered', 9, ['attempt', 'action'], ['seq', '1 AS step'])}
+               UNION ALL
+               ${selectEvents('never_started', 13, ['attempt', 'status'], ['seq', '2 AS step'])}
+             ) e ORDER BY seq, step
+           )
+           SELECT run_id, thread_id, assistant_id, attempt, failures, status, keeps_thread, action, cancel_reason,
+                  has_webhooks
+           FROM changed`,
     values: [
       threadIds,
       runIds ?? null,
@@ -190,19 +205,16 @@ export async function cancelRunsOfThreads(
       assistantId ?? null,
       scopeParameter({ scope }),
       upTo ?? null,
+      ...templateValues(events.templates.cancelled),
+      ...templateValues(events.templates.finished),
     ],
   });
-  const ordered = rows.filter((row) => row.is_new_order);
-  await events.writeCancelled(
-    client,
-    ordered.map((row) => ({ ...toEventRun(row), action: row.cancel_action })),
-  );
   const neverStarted = rows.filter((row) => row.status === 'interrupted');
   if (neverStarted.length > 0) {
     await settleNeverStarted(client, neverStarted, leavesThreadStatus ?? false);
-    await events.writeFinished(
+    await events.queueWebhooksOfEnded(
       client,
-      neverStarted.map((row) => ({ ...toEventRun(row), status: 'interrupted', hasWebhooks: row.has_webhooks })),
+      neverStarted.map((row) => ({ runId: row.run_id, hasWebhooks: row.has_webhooks })),
     );
   }
   const epochOf = (threadId: string) => epochs.get(threadId) ?? 0n;
@@ -217,14 +229,10 @@ export async function cancelRunsOfThreads(
     runId: row.run_id,
     threadId: row.thread_id,
     attempt: row.attempt,
-    action: row.cancel_action,
+    action: row.action,
     outcome: row.status === 'running' || isInFlight.has(row.run_id) ? 'ordered' : 'ended',
     fence: { threadId: row.thread_id, epoch: epochOf(row.thread_id), runId: row.run_id },
   }));
-}
-
-function toEventRun({ run_id: runId, thread_id: threadId, assistant_id: assistantId, attempt }: CancelRow) {
-  return { runId, threadId, assistantId, attempt };
 }
 
 function scopeParameter({ scope }: Pick<CancelSelection, 'scope'>): string | null {
@@ -240,7 +248,7 @@ function toOwnedRun(row: CancelRow, epoch: bigint): OwnedRun {
     attempt: row.attempt,
     failures: row.failures,
     keepsThread: row.keeps_thread,
-    cancelAction: row.cancel_action,
+    cancelAction: row.action,
     cancelReason: row.cancel_reason,
     cancelledForMs: null,
     keyMissingForMs: null,
