@@ -16,7 +16,7 @@ export type TestService = Pick<TestServiceProcess, 'url' | 'output'> & { stop():
 /**
  * Runs a service inside this process on a free loopback port and waits until it answers. It starts in a tenth of the
  * processor time of {@link startServiceProcess}, since its code is loaded, and often compiled, already. What concerns
- * the process (signals, its end, its memory, the pipes of its parent) needs one of its own.
+ * the process (signals, its end, its memory, its traces, the pipes of its parent) needs one of its own.
  */
 export async function startServiceInProcess<Schema extends Parameters<typeof readConfig>[0]>(
   { name, schema, translate, run }: ServiceDefinition<Schema>,
@@ -32,10 +32,12 @@ export async function startServiceInProcess<Schema extends Parameters<typeof rea
   };
   const { environment } = translate?.(given) ?? { environment: given };
   const logger = new RecordingLogger({ service: name });
-  const context = { ...createContext(name, { LOG_LEVEL: 'silent', processMetrics: false }), logger };
+  const config = readConfig(schema, { environment });
+  const quiet = { LOG_LEVEL: 'silent', processMetrics: false } as const;
+  const context = { ...createContext(name, { ...config, ...quiet }), logger };
   const stop = () => context.lifecycle.stop('the test is over');
   try {
-    await run(readConfig(schema, { environment }), context);
+    await run(config, context);
     if (readyPath !== null)
       await waitFor(async () => (await fetch(url + readyPath)).ok, { what: `${readyPath} of ${name}` });
   } catch (error) {

@@ -11,7 +11,7 @@ describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
   const PROJECT_USERS = '100000-999999999';
   const userOf = (id: string) => new UserRange(PROJECT_USERS).buildUserOf(id).uid;
   beforeAll(async () => {
-    platform = await TestPlatform.start({ PROJECT_USERS });
+    platform = await TestPlatform.start({ PROJECT_USERS }, { hasOwnProcess: true });
   });
   afterAll(() => platform?.close());
 

@@ -23,7 +23,7 @@ let platform: TestPlatform;
 let repository: string;
 
 beforeAll(async () => {
-  platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' });
+  platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' }, { hasOwnProcess: true });
   repository = join(platform.folder, 'repository');
   await mkdir(repository);
   for (const [name, content] of Object.entries(PROJECT)) await writeFile(join(repository, name), content);
@@ -272,7 +272,7 @@ describe('a webhook', () => {
       await waitFor(async () => ((await client.query(waiting)).rowCount ?? 0) > 0, {
         what: 'the delivery in the middle',
       });
-      await platform.service.stop({ signal: 'SIGKILL' });
+      await platform.process.stop({ signal: 'SIGKILL' });
       await client.query('ROLLBACK');
       await unheard;
     });

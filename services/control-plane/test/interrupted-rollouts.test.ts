@@ -10,7 +10,7 @@ import { createEmpty, deploy } from './support/sources.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start({ SWEEP_SECONDS: '1', CONCURRENT_BUILDS: '1' });
+  platform = await TestPlatform.start({ SWEEP_SECONDS: '1', CONCURRENT_BUILDS: '1' }, { hasOwnProcess: true });
 });
 afterAll(() => platform.close());
 

@@ -16,7 +16,10 @@ beforeAll(async () => {
   cluster = await FakeCluster.start(AGENT, await grantedRules());
   folder = await mkdtemp(join(tmpdir(), 'runyard-kubeconfig-'));
   await writeFile(join(folder, 'config'), cluster.kubeConfigFile());
-  platform = await TestPlatform.start({ KUBERNETES_NAMESPACE: NAMESPACE, KUBECONFIG: join(folder, 'config') });
+  platform = await TestPlatform.start(
+    { KUBERNETES_NAMESPACE: NAMESPACE, KUBECONFIG: join(folder, 'config') },
+    { hasOwnProcess: true },
+  );
 });
 afterAll(async () => {
   await platform?.close();
@@ -56,7 +59,7 @@ describe('an image', () => {
   });
 
   it('keeps running while its control plane is killed, and the next one takes it over', async () => {
-    await platform.service.stop({ signal: 'SIGKILL' });
+    await platform.process.stop({ signal: 'SIGKILL' });
     expect((await fetch(`${upstream}/ok`)).status).toBe(200);
     await platform.startService();
     expect(await platform.upstreamOf(id), 'its route stays meanwhile').toBe(upstream);

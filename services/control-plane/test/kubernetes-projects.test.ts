@@ -23,14 +23,17 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'runyard-kubeconfig-')),
   ]);
   await writeFile(join(folder, 'config'), cluster.kubeConfigFile());
-  platform = await TestPlatform.start({
-    KUBERNETES_NAMESPACE: NAMESPACE,
-    KUBECONFIG: join(folder, 'config'),
-    PROJECT_BASE_IMAGE: base.image,
-    PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
-    PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
-    OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
-  });
+  platform = await TestPlatform.start(
+    {
+      KUBERNETES_NAMESPACE: NAMESPACE,
+      KUBECONFIG: join(folder, 'config'),
+      PROJECT_BASE_IMAGE: base.image,
+      PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
+      PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
+      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
+    },
+    { hasOwnProcess: true },
+  );
 });
 afterAll(async () => {
   await platform?.close();
@@ -63,7 +66,7 @@ describe('a project that is deployed to a cluster', () => {
 
   it("keeps its image and its pods when its control plane is killed and the build's disk is lost", async () => {
     const before = imagesOf(id);
-    await platform.service.stop({ signal: 'SIGKILL' });
+    await platform.process.stop({ signal: 'SIGKILL' });
     await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
     await platform.startService();
     await waitFor(() => platform.service.output().includes('active revision restarted'), {

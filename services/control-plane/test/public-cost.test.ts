@@ -5,7 +5,7 @@ import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start();
+  platform = await TestPlatform.start({}, { hasOwnProcess: true });
 });
 afterAll(() => platform.close());
 

@@ -9,7 +9,7 @@ import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start();
+  platform = await TestPlatform.start({}, { hasOwnProcess: true });
 });
 afterEach(() => platform.deleteAll());
 afterAll(() => platform.close());
@@ -39,7 +39,7 @@ describe('control-plane', () => {
     const before = `UPDATE deployment SET mount_prefix = '/before', mount_prefix_revision_id = gen_random_uuid()`;
     await withDatabaseClient(platform.database.url, (client) => client.query(before));
     expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: null });
-    expect(await platform.service.stop()).toMatchObject({ code: 0 });
+    expect(await platform.process.stop()).toMatchObject({ code: 0 });
     expect(isAlive(pid)).toBe(false);
     const written = await withDatabaseClient(platform.database.url, (client) =>
       client.query('SELECT upstreams FROM deployment WHERE id = $1', [id]),
@@ -55,7 +55,7 @@ describe('control-plane', () => {
   it('that is killed leaves no process, and restarts its deployments', async () => {
     const { id, active_revision_id } = await platform.createHealthy();
     const pid = await pidsOf(id);
-    await platform.service.stop({ signal: 'SIGKILL' });
+    await platform.process.stop({ signal: 'SIGKILL' });
     await untilGone(pid);
 
     await platform.startService();
@@ -69,7 +69,7 @@ describe('control-plane', () => {
     const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body });
     await platform.untilStatus(id, patched.body.latest_revision_id!, 'DEPLOYING');
     const pid = await pidsOf(id);
-    await platform.service.stop({ signal: 'SIGKILL' });
+    await platform.process.stop({ signal: 'SIGKILL' });
 
     await platform.startService();
     await untilServedByAnother(id, pid);
@@ -81,7 +81,7 @@ describe('control-plane', () => {
     const { id } = await platform.createHealthy({ secrets: [{ name: 'STOP_DELAY_MS', value: '60000' }] });
     const deleting = platform.call('DELETE', `/v2/deployments/${id}`).catch(() => undefined);
     await waitFor(async () => (await platform.get(id)).body.status === 'AWAITING_DELETE');
-    await platform.service.stop({ signal: 'SIGKILL' });
+    await platform.process.stop({ signal: 'SIGKILL' });
     await deleting;
 
     await platform.startService();
@@ -91,9 +91,9 @@ describe('control-plane', () => {
   it('does not touch the deployments of another one, and takes them over when that one has died', async () => {
     const { id } = await platform.createHealthy();
     const pid = await pidsOf(id);
-    const first = platform.service;
+    const first = platform.process;
     await platform.startService();
-    const second = platform.service;
+    const second = platform.process;
     // The second process works on new deployments, and has swept the existing ones.
     await platform.createHealthy();
     expect(isAlive(pid)).toBe(true);
@@ -107,13 +107,13 @@ describe('control-plane', () => {
 });
 
 it('a control-plane that is killed is succeeded at once on its machine, however long its leases are', async () => {
-  const patient = await TestPlatform.start({ LEASE_SECONDS: '300' });
+  const patient = await TestPlatform.start({ LEASE_SECONDS: '300' }, { hasOwnProcess: true });
   try {
     const { id, active_revision_id } = await patient.createHealthy();
     const pid = await fetch(`${await patient.upstreamOf(id)}/started-with`)
       .then((answer) => answer.json())
       .then((started) => (started as { pid: number }).pid);
-    await patient.service.stop({ signal: 'SIGKILL' });
+    await patient.process.stop({ signal: 'SIGKILL' });
     await untilGone(pid);
     await patient.startService();
     await waitFor(() => patient.service.output().includes('active revision restarted'));

@@ -15,7 +15,7 @@ interface StartedWith {
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start({ DEPLOY_TIMEOUT_SECONDS: '6' });
+  platform = await TestPlatform.start({ DEPLOY_TIMEOUT_SECONDS: '6' }, { hasOwnProcess: true });
 });
 afterAll(() => platform.close());
 
@@ -131,7 +131,7 @@ describe('a revision', () => {
     const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOY_FAILED');
     expect(failed.status_message).toMatch(/not healthy in time: it answers 503/);
     expect(failed.status_message).toContain('will never be healthy');
-    expect(childrenOf(platform.service.pid, failed.id)).toEqual([]);
+    expect(childrenOf(platform.process.pid, failed.id)).toEqual([]);
   });
 
   it('is skipped when a newer one was created before its turn', async () => {
@@ -173,7 +173,7 @@ describe('a revision', () => {
     const { id, active_revision_id } = await platform.createHealthy({
       source_config: { project_path: platform.projectDir, resource_spec: { min_scale: 2 } },
     });
-    expect(childrenOf(platform.service.pid, active_revision_id!)).toHaveLength(3);
+    expect(childrenOf(platform.process.pid, active_revision_id!)).toHaveLength(3);
     const upstreams = async () => (await platform.routeOf(id))!.upstreams;
     const before = await upstreams();
     expect(new Set(before).size).toBe(2);
@@ -188,7 +188,7 @@ describe('a revision', () => {
     const { id, active_revision_id } = await platform.createHealthy({
       source_config: { project_path: platform.projectDir, resource_spec: { queue_min_scale: 3, memory_mb: 256 } },
     });
-    expect(childrenOf(platform.service.pid, active_revision_id!)).toHaveLength(4);
+    expect(childrenOf(platform.process.pid, active_revision_id!)).toHaveLength(4);
     expect((await startedWith(id)).env.GRAPH_HOST_HEAP_MB).toBe('256');
   });
 });
@@ -243,10 +243,10 @@ describe('a deleted deployment', () => {
   it('does not wait for a start in progress', async () => {
     const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
     await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYING');
-    await waitFor(() => childrenOf(platform.service.pid, body.latest_revision_id!).length > 0);
+    await waitFor(() => childrenOf(platform.process.pid, body.latest_revision_id!).length > 0);
     await platform.call('DELETE', `/v2/deployments/${body.id}`);
     expect(await platform.get(body.id)).toMatchObject({ status: 404 });
-    expect(childrenOf(platform.service.pid, body.latest_revision_id!)).toEqual([]);
+    expect(childrenOf(platform.process.pid, body.latest_revision_id!)).toEqual([]);
   });
 
   it('does not wait for a replaced revision that still drains', async () => {

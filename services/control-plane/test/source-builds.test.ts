@@ -14,7 +14,7 @@ let platform: TestPlatform;
 let secretsDir: string;
 beforeAll(async () => {
   secretsDir = await mkdtemp(join(tmpdir(), 'runyard-secrets-'));
-  platform = await TestPlatform.start({ SECRET_REFERENCES_DIR: secretsDir });
+  platform = await TestPlatform.start({ SECRET_REFERENCES_DIR: secretsDir }, { hasOwnProcess: true });
 });
 afterAll(async () => {
   await platform.close();
@@ -265,7 +265,7 @@ describe('a build in progress', () => {
     const held = gate('killed');
     const { body } = await deploy(platform, id, { install_command: `${held.command} && ${LINK_PACKAGES}` });
     const pid = await held.reached();
-    await platform.service.stop({ signal: 'SIGKILL' });
+    await platform.process.stop({ signal: 'SIGKILL' });
     await waitFor(() => !isAlive(pid), { what: 'the end of the build' });
     await held.open();
     await platform.startService();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthenticateResponse, OAuthProvider, PrincipalClaims, WaitResponse } from '@runyard/contracts';
 import { TestOAuthServer } from '@runyard/test-kit/oauth-server';
 import { DeploymentTokens } from '../../src/deployments/deployment-tokens.ts';
-import { type Answer, TestPlatform } from '../support/platform.ts';
+import { type Answer, TestPlatform, type TestPlatformOptions } from '../support/platform.ts';
 
 export const SECRET = 'the-client-secret-canary';
 export const PERMISSIONS = ['organization:manage', 'deployments:read', 'deployments:update', 'runs:create'];
@@ -25,7 +25,11 @@ export class TestBroker {
   }
 
   /** Starts both. The server knows the client `runyard` of these providers. */
-  static async start(providerIds: string[], environment: Record<string, string> = {}): Promise<TestBroker> {
+  static async start(
+    providerIds: string[],
+    environment: Record<string, string> = {},
+    options: TestPlatformOptions = {},
+  ): Promise<TestBroker> {
     const server = await TestOAuthServer.start([
       {
         client_id: 'runyard',
@@ -33,7 +37,7 @@ export class TestBroker {
         redirect_uris: providerIds.map((id) => `${environment.OAUTH_CALLBACK_URL ?? OWN_CALLBACK_URL}/${id}`),
       },
     ]);
-    const platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...environment });
+    const platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...environment }, options);
     return new TestBroker(platform, server);
   }
 

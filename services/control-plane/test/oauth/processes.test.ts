@@ -7,8 +7,8 @@ import { PERMISSIONS, someone, TestBroker } from './broker.ts';
 let broker: TestBroker;
 let first: TestServiceProcess;
 beforeAll(async () => {
-  broker = await TestBroker.start(['plain']);
-  first = broker.platform.service;
+  broker = await TestBroker.start(['plain'], {}, { hasOwnProcess: true });
+  first = broker.platform.process;
   await broker.platform.startService();
   await broker.provider('plain', { uses_pkce: true });
 });

@@ -7,12 +7,17 @@ import type { Deployment, DeploymentList, PrincipalClaims, Revision, RouteSnapsh
 import {
   createTestDatabase,
   dumpDatabase,
+  type ServiceProcessOptions,
+  startServiceInProcess,
   startServiceProcess,
   type TestDatabase,
+  type TestService,
   type TestServiceProcess,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
+import { configSchema } from '../../src/config.ts';
+import { run } from '../../src/run.ts';
 import { type Callers, makeCallers } from './callers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,7 +28,12 @@ export interface Answer<Body> {
   body: Body;
 }
 
-/** Runs control-plane as its own process with everything it needs, and calls it. */
+export interface TestPlatformOptions {
+  /** True when the process itself matters: it is killed, measured, or looked at from outside. */
+  hasOwnProcess?: boolean;
+}
+
+/** Runs control-plane with everything it needs, in this process or one of its own, and calls it. */
 export class TestPlatform {
   readonly database: TestDatabase;
   readonly callers: Callers;
@@ -36,20 +46,30 @@ export class TestPlatform {
   readonly bus = { kind: 'redis' as const, url: this.redis.url, prefix: this.redis.prefix };
   readonly encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
-  #service: TestServiceProcess | undefined;
+  readonly #hasOwnProcess: boolean;
+  #service: TestService | undefined;
+  #process: TestServiceProcess | undefined;
 
-  private constructor(database: TestDatabase, callers: Callers, folder: string, environment: Record<string, string>) {
+  private constructor(
+    { database, callers, folder }: Pick<TestPlatform, 'database' | 'callers' | 'folder'>,
+    environment: Record<string, string>,
+    { hasOwnProcess = false }: TestPlatformOptions,
+  ) {
     this.database = database;
     this.callers = callers;
     this.folder = folder;
     this.projectDir = join(folder, 'project');
     this.#environment = environment;
+    this.#hasOwnProcess = hasOwnProcess;
   }
 
-  static async start(environment: Record<string, string> = {}): Promise<TestPlatform> {
+  static async start(
+    environment: Record<string, string> = {},
+    options: TestPlatformOptions = {},
+  ): Promise<TestPlatform> {
     const folder = await mkdtemp(join(tmpdir(), 'runyard-control-plane-'));
     const database = await createTestDatabase(join(root, 'prisma/migrations'));
-    const platform = new TestPlatform(database, await makeCallers(), folder, environment);
+    const platform = new TestPlatform({ database, callers: await makeCallers(), folder }, environment, options);
     await platform.makeProject('project');
     await platform.startService();
     return platform;
@@ -63,9 +83,15 @@ export class TestPlatform {
     return path;
   }
 
-  get service(): TestServiceProcess {
+  get service(): TestService {
     if (!this.#service) throw new Error('control-plane is not running');
     return this.#service;
+  }
+
+  /** Returns its own process, which can be killed. */
+  get process(): TestServiceProcess {
+    if (!this.#process) throw new Error('control-plane has no process of its own');
+    return this.#process;
   }
 
   async stopService(): Promise<void> {
@@ -75,8 +101,7 @@ export class TestPlatform {
 
   async startService(): Promise<void> {
     const agent = join(root, 'test/fixtures/fake-agent.mjs');
-    this.#service = await startServiceProcess({
-      entry: join(root, 'src/main.ts'),
+    const options: Omit<ServiceProcessOptions, 'entry'> = {
       readyPath: '/ok?check_db=1',
       env: {
         EVENT_BUS: this.bus.kind,
@@ -99,7 +124,12 @@ export class TestPlatform {
         INTERNAL_TOKEN,
         ENCRYPTION_KEY: this.encryptionKey,
       },
-    });
+    };
+    this.#process = this.#hasOwnProcess
+      ? await startServiceProcess({ ...options, entry: join(root, 'src/main.ts') })
+      : undefined;
+    this.#service =
+      this.#process ?? (await startServiceInProcess({ name: 'control-plane', schema: configSchema, run }, options));
   }
 
   async call<Body>(
