@@ -53,8 +53,8 @@ const keyed = ACCESS_ROWS.filter((row) => !isKeyless(row));
 /** A deployment that does not exist, so that its callers find nothing. */
 const nowhere = new ContractClient({ ...platform, deploymentUrl: `${platform.url}/deployments/${randomUUID()}` });
 
-/** The cookie, an access token, and one turn without a request, for which there is no time. */
-const SESSION_TURNS = 3;
+/** The key of a role, its session's cookie, and an access token of the session. */
+const CREDENTIAL_TURNS = 3;
 /** Operations that end a session of their caller, or replace its token. */
 const ENDS_SESSION = ['signOut', 'signOutAtProvider', 'endSessions', 'refreshSession'];
 /** Operations that take the cookie alone: access tokens must not prolong themselves. */
@@ -93,6 +93,9 @@ const taggedResourceOf = ({ service, operation }: AccessRow): TaggedResource | u
 const isRefusedTo = (member: Member, row: AccessRow) =>
   (isBoundByPolicies(member) && FOR_DATA_PLANES.includes(row.operation.operationId)) ||
   !isAllowed(row.need, member, taggedResourceOf(row));
+/** Returns whether two members may do the same, each with a credential of another kind. */
+const hasSameRights = (one: Member, other: Member) =>
+  one.isReadOnly === other.isReadOnly && one.roles.join() === other.roles.join();
 /** Returns whether an operation about the person that keys cannot call did not even look at the key. */
 const isUnknownVisitor = ({ need }: AccessRow, { status }: ContractAnswer) => isPersonal(need) && status === 401;
 /** Sends a key, or the token in a cookie, where identity providers send their token. */
@@ -108,7 +111,11 @@ it('every operation of the contracts has a row that says who may call it', () =>
 
 describe('an operation', () => {
   it('is refused to a caller without a good key', async () => {
-    const cells = pairs(keyed, Object.entries(callers.invalid));
+    // Each operation is requested without a credential, and with one of the others in turn.
+    const [none, ...others] = Object.entries(callers.invalid);
+    const cells = keyed.flatMap((row, index) =>
+      [none!, others[index % others.length]!].map((bad) => [row, bad] as const),
+    );
     const faults = await findFaults(cells, async ([row, [who, headers]]) => {
       const answer = await asker.request(row, { ids: real, headers });
       return answer.status === 401 ? undefined : says(row, who, answer, '401');
@@ -132,12 +139,16 @@ describe('an operation', () => {
     async ({ name, index }) => {
       const member = callers.members[index]!;
       expect(member.name).toBe(name);
-      // Keys call everything. Sessions take turns, so that each role calls, and each operation is called, by cookie, by
-      // access token, and not at all. At deployments the cookie counts for nothing.
+      // Each role calls everything; its key, cookie and access token take turns. What is about the person is called by
+      // all of them. At deployments the cookie counts for nothing.
+      const holders = callers.members.filter((other) => hasSameRights(other, member));
       const cells = keyed.flatMap((row, rowIndex) => {
-        const turn = member.isSession ? (index + rowIndex) % SESSION_TURNS : 0;
-        const headers = row.service === 'agent-server' && turn === 0 ? member.headers.at(-1) : member.headers[turn];
-        return headers === undefined && !isPersonal(row.need) ? [] : [{ row, form: headers ?? member.headers[0] }];
+        const turn = (callers.members.indexOf(holders[0]!) + rowIndex) % CREDENTIAL_TURNS;
+        const isTurnOfOther = holders.length > 1 && member.isSession === (turn === 0);
+        if (isTurnOfOther && !isPersonal(row.need)) return [];
+        const form =
+          row.service === 'agent-server' ? member.headers.at(-1) : member.headers[turn % member.headers.length];
+        return [{ row, form: form! }];
       });
       const faults = await findFaults(cells, async ({ row, form }) => {
         const { operationId } = row.operation;
