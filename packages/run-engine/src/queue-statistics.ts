@@ -15,26 +15,32 @@ export async function countRunsAwaitingKeys(db: pg.Pool): Promise<number> {
   return rows[0].runs;
 }
 
+/**
+ * Reads each waiting run once. Those whose thread is busy are told by the running runs, of which there are no more than
+ * slots: the fences are as many as threads.
+ */
+export const QUEUE_STATISTICS = {
+  name: 'engine_queue_statistics',
+  text: `WITH waiting AS (
+           SELECT count(*)::integer AS runs, extract(epoch FROM now() - min(ready_at))::float8 AS wait_max,
+                  percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM now() - ready_at)::float8) AS wait_median,
+                  extract(epoch FROM now() - min(ready_at) FILTER (
+                    WHERE thread_id NOT IN (SELECT b.thread_id FROM run b WHERE b.status = 'running')))::float8
+                    AS unblocked_wait_max,
+                  bool_or(key_missing_since IS NOT NULL) AS await_keys
+           FROM run WHERE status = 'pending'
+         )
+         SELECT runs AS "pendingRuns",
+                (SELECT count(*) FROM run WHERE status = 'running')::integer AS "runningRuns",
+                greatest(wait_max, 0) AS "pendingWaitMax", greatest(wait_median, 0) AS "pendingWaitMedian",
+                greatest(unblocked_wait_max, 0) AS "unblockedWaitMax",
+                CASE WHEN await_keys THEN ${AWAITING_KEYS} ELSE 0 END AS "runsAwaitingKeys",
+                (SELECT count(*) FROM worker WHERE lease_until > now())::integer AS workers,
+                (SELECT coalesce(sum(slots), 0) FROM worker WHERE lease_until > now() AND NOT is_draining)::integer AS slots
+         FROM waiting`,
+};
+
 export async function readQueueStatistics(db: pg.Pool): Promise<QueueStatistics> {
-  const { rows } = await db.query({
-    name: 'engine_queue_statistics',
-    text: `WITH waiting AS (
-             SELECT extract(epoch FROM now() - r.ready_at)::float8 AS seconds, f.run_id IS NULL AS is_unblocked,
-                    r.key_missing_since IS NOT NULL AS awaits_key
-             FROM run r LEFT JOIN thread_fence f ON f.thread_id = r.thread_id
-             WHERE r.status = 'pending'
-           )
-           SELECT (SELECT count(*) FROM waiting)::integer AS "pendingRuns",
-                  (SELECT count(*) FROM run WHERE status = 'running')::integer AS "runningRuns",
-                  (SELECT coalesce(greatest(max(seconds), 0), 0) FROM waiting) AS "pendingWaitMax",
-                  (SELECT coalesce(greatest(percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds), 0), 0) FROM waiting)
-                    AS "pendingWaitMedian",
-                  (SELECT coalesce(greatest(max(seconds), 0), 0) FROM waiting WHERE is_unblocked) AS "unblockedWaitMax",
-                  CASE WHEN (SELECT bool_or(awaits_key) FROM waiting) THEN ${AWAITING_KEYS} ELSE 0 END
-                    AS "runsAwaitingKeys",
-                  (SELECT count(*) FROM worker WHERE lease_until > now())::integer AS workers,
-                  (SELECT coalesce(sum(slots), 0) FROM worker WHERE lease_until > now() AND NOT is_draining)::integer
-                    AS slots`,
-  });
-  return rows[0] as QueueStatistics;
+  const { rows } = await db.query<QueueStatistics>(QUEUE_STATISTICS);
+  return rows[0]!;
 }
