@@ -23,6 +23,7 @@ import { goal as r22 } from './r22-start-stop-storm.ts';
 import { goal as r23 } from './r23-event-protocol.ts';
 import { goal as r24 } from './r24-agent-tasks.ts';
 import { goal as r25 } from './r25-tool-tasks.ts';
+import { goal as rh } from './rh-halts.ts';
 import { goal as rk } from './rk-revoked-keys.ts';
 import { goal as rp } from './rp-platform.ts';
 
@@ -52,6 +53,7 @@ export const goals: readonly Goal[] = [
   r23,
   r24,
   r25,
+  rh,
   rk,
   rp,
 ];

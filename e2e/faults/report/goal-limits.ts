@@ -138,6 +138,10 @@ export const goalLimits: Record<string, GoalLimits> = {
     limits:
       'Workers, agent-apis and the gateway killed 30 times, Redis killed and emptied 5 times, 20 clients of MCP, half of them by revision 2026-07-28 and half by 2025-11-25: every acknowledged task ends once, with its whole result at each process; each answer counts once, and one that was taken is not replaced; the same question about a task gets the same answer again.',
   },
+  RH: {
+    limits:
+      'A deployment with 1,000 runs in flight and 100 that wait, halted 5 times: none in flight within 5 s, no run created or started meanwhile, and those that waited run when it is resumed.',
+  },
   RK: {
     limits: '50 keys revoked at random moments: refused by the gateway, and their open streams cut, within 5 s.',
   },
