@@ -1,0 +1,77 @@
+import { waitFor } from '@runyard/test-kit';
+import type { Bench } from '../bench/bench.ts';
+import type { BenchDeployment } from '../bench/deployment.ts';
+import type { Goal } from '../bench/goal.ts';
+
+const LIMIT_SECONDS = 5;
+const WORKERS = 4;
+/** Runs that wait for a slot, beside those in flight. */
+const QUEUED_SHARE = 0.1;
+/** A step that waits until it is told to stop. */
+const INPUT = { steps: 1, sleepMs: 3_600_000 };
+const CREATES_MEANWHILE = 50;
+const REASON = 'It mails customers';
+
+export const goal: Goal = {
+  id: 'RH',
+  title: 'A halt ends all that runs within five seconds, nothing starts until it is lifted, and what waited runs then.',
+  async run(bench) {
+    const inFlight = bench.size({ fast: 40, full: 1_000 });
+    const env = { N_JOBS_PER_WORKER: String(Math.ceil(inFlight / WORKERS)), BG_JOB_MAX_RETRIES: '100' };
+    const deployment = await bench.deployment({ workers: WORKERS, bus: 'redis', isDirect: true, env });
+    const seconds: number[] = [];
+    const rounds = bench.size({ fast: 1, full: 5 });
+    for (let round = 0; round < rounds; round += 1) seconds.push(await haltOnce(bench, deployment, inFlight));
+    bench.measure({
+      what: `halted → none of ${inFlight} runs is in flight, max`,
+      measured: Math.max(...seconds),
+      limit: LIMIT_SECONDS,
+      unit: 's',
+      samples: seconds.length,
+      needed: rounds,
+    });
+  },
+};
+
+/** Halts the deployment while runs are in flight; returns the seconds until none was. */
+async function haltOnce(bench: Bench, deployment: BenchDeployment, inFlight: number): Promise<number> {
+  const { pool } = deployment;
+  const count = async (status: string): Promise<number> => {
+    const { rows } = await pool.query('SELECT count(*)::int AS count FROM run WHERE status = $1', [status]);
+    return rows[0].count;
+  };
+  const create = () => deployment.createRun(INPUT);
+  const waiting = Math.ceil(inFlight * QUEUED_SHARE);
+  await Promise.all(Array.from({ length: inFlight + waiting }, create));
+  await waitFor(async () => (await count('running')) === inFlight, { timeoutMs: 120_000, what: 'runs in every slot' });
+
+  // As the data plane does it.
+  await pool.query('UPDATE deployment SET halt_reason = $1, halt_cancels_queued = false, halt_cancelled_runs = 0', [
+    REASON,
+  ]);
+  const since = performance.now();
+  const meanwhile = Promise.all(
+    Array.from({ length: CREATES_MEANWHILE }, () =>
+      deployment.call('POST', '/threads', { body: {} }).then(({ body }) => {
+        const path = `/threads/${(body as { thread_id: string }).thread_id}/runs`;
+        return deployment.call('POST', path, { body: deployment.ledger.runRequest(INPUT) });
+      }),
+    ),
+  );
+  await waitFor(async () => (await count('running')) === 0, { timeoutMs: 60_000, what: 'no run in flight' });
+  const seconds = (performance.now() - since) / 1_000;
+  const accepted = (await meanwhile).filter(({ status }) => status !== 503).map(({ status }) => String(status));
+  bench.measureNone('runs that were created while halted', accepted, CREATES_MEANWHILE);
+  bench.measureNone(
+    'waiting runs that did not keep waiting',
+    Array.from({ length: Math.abs((await count('pending')) - waiting) }, () => 'one'),
+    waiting,
+  );
+
+  await pool.query('UPDATE deployment SET halt_reason = NULL');
+  await waitFor(async () => (await count('running')) === waiting, { timeoutMs: 60_000, what: 'the waiting runs' });
+  await pool.query('UPDATE deployment SET halt_reason = $1, halt_cancels_queued = true', [REASON]);
+  await waitFor(async () => (await count('running')) === 0, { timeoutMs: 60_000, what: 'the end of the round' });
+  await pool.query('UPDATE deployment SET halt_reason = NULL');
+  return seconds;
+}
