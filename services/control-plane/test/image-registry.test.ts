@@ -47,6 +47,22 @@ describe('an image', () => {
     for (const token of [bearer, again]) expect(test.registry.tokens.open(token)!.expiresAt).toBeLessThanOrEqual(end);
   });
 
+  it('is refused in more pieces than its size explains, and its upload may still be ended', async () => {
+    const { id, repository, push } = await test.deployment();
+    const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+    const location = begun.headers.get('location')!;
+    const { prisma } = test.database;
+    const piece = randomBytes(1);
+    await push.send('PATCH', location, { body: Uint8Array.from(piece) });
+    const upload = await prisma.registryUpload.findFirstOrThrow({ where: { deploymentId: id } });
+    const parts = Array.from({ length: 1000 }, () => (upload.parts as object[])[0]!);
+    await prisma.registryUpload.update({ where: { id: upload.id }, data: { parts, size: parts.length } });
+    const answer = await push.send('PATCH', location, { body: Uint8Array.from(piece) });
+    expect(await errorOf(answer)).toEqual([413, 'SIZE_INVALID']);
+    const digest = digestOf(Buffer.alloc(parts.length, piece));
+    expect((await push.send('PUT', `${location}?digest=${digest}`)).status).toBe(201);
+  });
+
   it('is accepted in many pieces, and in one', async () => {
     const { repository, push } = await test.deployment();
     const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(1)];

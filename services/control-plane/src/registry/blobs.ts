@@ -6,6 +6,9 @@ import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
 
 const UPLOAD_KEPT_MS = 24 * 3_600_000;
+/** Pieces that an upload may have, and bytes for each further one: each piece is an object and an entry in the row. */
+const PIECES_FREE = 1_000;
+const BYTES_PER_FURTHER_PIECE = 1024 * 1024;
 
 /**
  * Stores layers and configurations of images. They are uploaded in one or several pieces, found by their digest and
@@ -98,6 +101,9 @@ export class Blobs {
   }
 
   async #bound(deploymentId: string, upload: Upload): Promise<SizeLimit> {
+    // The last request of an upload may still come, without bytes.
+    if (upload.parts.length >= PIECES_FREE + Math.floor(upload.size / BYTES_PER_FURTHER_PIECE))
+      return { bytes: 0, refusal: new RegistryError('SIZE_INVALID', 'The upload has too many small pieces.') };
     const bytes = this.#limitBytes - upload.size;
     const room = await this.#quota.room(deploymentId);
     // Image tools show this message and do not try again.

@@ -70,10 +70,12 @@ export class RegistryStore {
   /** Returns false when another request was faster, or the deployment is being deleted. */
   async extendUpload(deploymentId: string, before: Upload, part: BlobPart): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
-      const { count } = await transaction.registryUpload.updateMany({
-        where: { id: before.id, deploymentId, size: before.size, deployment: { deleteRequestedAt: null } },
-        data: { size: before.size + part.size, parts: toJson([...before.parts, part]) },
-      });
+      const count = await transaction.$executeRaw`
+        UPDATE registry_upload u SET size = u.size + ${part.size}::bigint, changed_at = now(),
+          parts = u.parts || ${JSON.stringify([part])}::jsonb
+        FROM deployment d
+        WHERE u.id = ${before.id}::uuid AND u.deployment_id = ${deploymentId}::uuid AND u.size = ${before.size}::bigint
+          AND d.id = u.deployment_id AND d.delete_requested_at IS NULL`;
       if (count > 0) await pendingObjects.assignOwner(transaction, [part.key]);
       return count > 0;
     });
