@@ -10,10 +10,9 @@ let platform: TestPlatform;
 let engineFolder: string;
 beforeAll(async () => {
   engineFolder = join(process.env.TMPDIR ?? '/tmp', `runyard-engine-${crypto.randomUUID()}`);
-  platform = await TestPlatform.start({
-    CONTAINER_ENGINE_COMMAND: ENGINE,
-    ...engineVariables(engineFolder),
-  });
+  const env = { CONTAINER_ENGINE_COMMAND: ENGINE, ...engineVariables(engineFolder) };
+  // The engine inherits the variables of the process.
+  platform = await TestPlatform.start(env, { hasOwnProcess: true });
 });
 afterAll(async () => {
   await platform.close();

@@ -19,7 +19,9 @@ let platform: TestPlatform;
 let engineFolder: string;
 beforeAll(async () => {
   engineFolder = join(tmpdir(), `runyard-engine-${randomUUID()}`);
-  platform = await TestPlatform.start({ CONTAINER_ENGINE_COMMAND: ENGINE, ...engineVariables(engineFolder) });
+  const env = { CONTAINER_ENGINE_COMMAND: ENGINE, ...engineVariables(engineFolder) };
+  // The engine inherits the variables of the process.
+  platform = await TestPlatform.start(env, { hasOwnProcess: true });
 });
 afterAll(async () => {
   await platform.close();
@@ -79,8 +81,8 @@ async function expectEmptyPlan(id: string, sent: object) {
   return first.deployment;
 }
 
-/** Tables of which no row belongs to a deployment. */
-const OWN_TABLES = ['outbox', 'idempotency_key', 'duty', 'base_layer'];
+/** Tables of which no row belongs to a deployment; an address outlives its deployment. */
+const OWN_TABLES = ['outbox', 'idempotency_key', 'duty', 'base_layer', 'deployment_address'];
 
 /** Counts the rows of each table. */
 function countRows(): Promise<Record<string, number>> {
