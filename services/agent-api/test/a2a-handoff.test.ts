@@ -12,7 +12,7 @@ let deployment: TestDeployment;
 let stopping: TestServiceProcess;
 let a2a: A2aClient;
 beforeAll(async () => {
-  deployment = await startDeployment({ hasOwnProcess: true, env: { HTTP_MAX_BODY_BYTES_IN_FLIGHT: '1500000' } });
+  deployment = await startDeployment({ env: { HTTP_MAX_BODY_BYTES_IN_FLIGHT: '1500000' } });
   a2a = new A2aClient(deployment);
 });
 afterAll(() => deployment?.close());

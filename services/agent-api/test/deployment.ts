@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
-import { translateVariables } from '@runyard/contracts';
 import { openPool } from '@runyard/database';
 import {
   createTestDatabase,
   dumpDatabase,
   FaultLine,
-  startServiceInProcess,
   startServiceProcess,
-  type TestService,
   type TestServiceProcess,
   testRedis,
 } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
-import { configSchema } from '../src/config.ts';
-import { run } from '../src/run.ts';
 import { FakeWorker } from './fake-worker.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -29,10 +24,8 @@ export interface TestDeployment {
   /** Fakes the worker, so that the test settles runs. Absent with a real worker. */
   worker: FakeWorker;
   pool: pg.Pool;
-  service: TestService;
-  /** Its own process, which can be killed; undefined when it runs inside this one. */
-  process: TestServiceProcess | undefined;
-  /** Starts one more agent-api of the same deployment, always as a process of its own. */
+  service: TestServiceProcess;
+  /** Starts one more agent-api of the same deployment. */
   startAnother(): Promise<TestServiceProcess>;
   /** The Redis of the deployment, for other processes. */
   redis: { redis: string; keyPrefix: string };
@@ -45,19 +38,13 @@ export interface TestDeployment {
   close(): Promise<void>;
 }
 
-export interface DeploymentOptions {
-  /**
-   * With `real` a run-worker process executes the runs; otherwise the test fakes the worker, so that it decides what
-   * happens when.
-   */
-  worker?: 'fake' | 'real';
-  env?: Record<string, string>;
-  /** True when the process of agent-api itself matters: it is killed, or measured. */
-  hasOwnProcess?: boolean;
-}
-
-/** Starts a whole agent-api on a database and a Redis prefix of its own, in this process or one of its own. */
-export async function startDeployment(options: DeploymentOptions = {}): Promise<TestDeployment> {
+/**
+ * Starts a whole agent-api on a database and a Redis prefix of its own. With `worker: 'real'` a run-worker process
+ * executes the runs; otherwise the test fakes the worker, so that it decides what happens when.
+ */
+export async function startDeployment(
+  options: { worker?: 'fake' | 'real'; env?: Record<string, string> } = {},
+): Promise<TestDeployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
   const lines = { postgres: await FaultLine.to(database.url), redis: await FaultLine.to(redis.url) };
@@ -75,23 +62,16 @@ export async function startDeployment(options: DeploymentOptions = {}): Promise<
     BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1',
     ...options.env,
   };
-  const readyPath = '/ok?check_db=1';
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>
-    startServiceProcess({ entry: here(entry), env, secrets: addresses, readyPath });
-  const secrets = { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url };
-  const startAgentApi = () =>
-    startServiceInProcess(
-      { name: 'agent-api', schema: configSchema, translate: translateVariables, run },
-      { env: { ...env, PROJECT_ENV: withSettings(env) }, secrets, readyPath },
-    );
+    startServiceProcess({ entry: here(entry), env, secrets: addresses, readyPath: '/ok?check_db=1' });
+  const startAgentApi = () => start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url });
   const others: TestServiceProcess[] = [];
-  const [process, realWorker] = await Promise.all([
-    options.hasOwnProcess ? start('../src/main.ts', secrets) : undefined,
+  const [service, realWorker] = await Promise.all([
+    startAgentApi(),
     options.worker === 'real'
       ? start('../../run-worker/src/main.ts', { DATABASE_URI: database.url, REDIS_URI: redis.url })
       : undefined,
   ]);
-  const service = process ?? (await startAgentApi());
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const worker = new FakeWorker({
     pool,
@@ -105,16 +85,15 @@ export async function startDeployment(options: DeploymentOptions = {}): Promise<
     worker,
     pool,
     service,
-    process,
     async startAnother() {
-      const another = await start('../src/main.ts', secrets);
+      const another = await startAgentApi();
       others.push(another);
       return another;
     },
     redis: { redis: redis.url, keyPrefix: redis.prefix },
     lines,
     async contents() {
-      const logs = [service, realWorker].map((each) => each?.output() ?? '');
+      const logs = [service, realWorker].map((process) => process?.output() ?? '');
       return [await dumpDatabase(database.url), await redis.contents(), ...logs].join('\n');
     },
     async forgetEvents(threadId) {
@@ -129,10 +108,4 @@ export async function startDeployment(options: DeploymentOptions = {}): Promise<
       await Promise.all([database.close(), redis.close()]);
     },
   };
-}
-
-/** Returns the variables of the project with the settings among those of the service, whose environment is not this one. */
-function withSettings({ PROJECT_ENV = '{}', ...env }: Record<string, string>): string {
-  const settings = Object.entries(env).filter(([name]) => name.startsWith('LANGGRAPH_'));
-  return JSON.stringify({ ...Object.fromEntries(settings), ...JSON.parse(PROJECT_ENV) });
 }

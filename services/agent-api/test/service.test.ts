@@ -9,7 +9,7 @@ import { ask } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ hasOwnProcess: true });
+  deployment = await startDeployment();
 });
 afterAll(() => deployment?.close());
 
@@ -75,7 +75,7 @@ describe('the service', () => {
   it('continues after a graph ended its process', async () => {
     const { thread_id } = await deployment.client.threads.create({ graphId: 'echo' });
     await deployment.client.threads.updateState(thread_id, { values: { messages: [] }, asNode: 'echo' });
-    for (const pid of await childrenOf(deployment.process!.pid)) process.kill(pid, 'SIGKILL');
+    for (const pid of await childrenOf(deployment.service.pid)) process.kill(pid, 'SIGKILL');
     await waitFor(async () => (await ask(`${deployment.url}/threads/${thread_id}/state`)).status === 200);
   });
 });

@@ -10,10 +10,7 @@ const TAKES_OVER = { 'x-runyard-handover': 'accepted' };
 let deployment: TestDeployment;
 let staying: TestServiceProcess;
 beforeAll(async () => {
-  deployment = await startDeployment({
-    hasOwnProcess: true,
-    env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20', MOUNT_PREFIX: '/agents' },
-  });
+  deployment = await startDeployment({ env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20', MOUNT_PREFIX: '/agents' } });
   staying = await deployment.startAnother();
 });
 afterAll(() => deployment?.close());
@@ -70,7 +67,7 @@ describe('a stop of the service', () => {
     for (const { answer } of [handedOver, resumable, held, undoneStream]) await answer.until('"step":1');
     await thread.until('"step":1');
 
-    const stopped = deployment.process!.stop();
+    const stopped = deployment.service.stop();
     await Promise.all([handedOver, waited, ...rolledBack].map(({ answer }) => answer.complete));
     await Promise.all([untold.complete, thread.complete, undoneForOthers.complete]);
     await expect(resumable.answer.complete).rejects.toThrow();

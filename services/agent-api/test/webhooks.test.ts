@@ -13,7 +13,6 @@ const secrets = [1, 2].map(() => `whsec_${randomBytes(32).toString('base64')}`);
 beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
   deployment = await startDeployment({
-    hasOwnProcess: true,
     env: {
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
       WEBHOOK_SIGNING_SECRETS: secrets.join(','),
@@ -276,7 +275,6 @@ describe('a project with more settings for webhooks', () => {
       on_refused: 'accept',
     };
     other = await startDeployment({
-      hasOwnProcess: true,
       env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LANGGRAPH_WEBHOOKS: JSON.stringify(webhooks) },
     });
   });
@@ -313,7 +311,7 @@ describe('a project with more settings for webhooks', () => {
     await other.client.runs.create(threadId, 'echo', { input: {}, webhook });
     await (await other.worker.take()).succeed({ n: 2 });
     const [lost] = await receiver.received(path);
-    await other.process!.stop({ signal: 'SIGKILL' });
+    await other.service.stop({ signal: 'SIGKILL' });
     // This ends its lease.
     await other.pool.query(`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending'`);
     await other.startAnother();
