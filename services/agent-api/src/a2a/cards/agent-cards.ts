@@ -52,33 +52,34 @@ export class AgentCards {
         `Missing required query parameter: assistant_id. It may be one of ${graphIds.join(', ')}`,
       );
     }
-    return this.#sign(this.#contentOf(await assistants.find(publicScope, named), request), request);
+    const assistant = await assistants.find(publicScope, named);
+    return this.#sign(request, (baseUrl) => this.#contentOf(assistant, baseUrl));
   }
 
   /** Returns the card for a caller who may see the assistant. */
   async extendedCard(assistant: AssistantRecord, request: CardRequest): Promise<object> {
     const schema = await this.#options.support.inputSchema(assistant);
-    return this.#sign(extendedCard(this.#contentOf(assistant, request), schema), request);
+    return this.#sign(request, (baseUrl) => extendedCard(this.#contentOf(assistant, baseUrl), schema));
   }
 
-  #contentOf(assistant: AssistantRecord, { headers }: CardRequest): CardContent {
-    const { addresses, pushes, isProtected } = this.#options;
-    const { baseUrl } = addresses.find(headers);
+  #contentOf(assistant: AssistantRecord, baseUrl: string): CardContent {
+    const { pushes, isProtected } = this.#options;
     return agentCard({ assistant, baseUrl, pushes, isProtected });
   }
 
   /**
-   * Signs the card, unless it names an address that is not known as the deployment's. Clients verify a card as they
-   * understand it: those of 1.0 drop the fields of 0.3, so that a card with both has a signature of each form.
+   * Returns the card for the requested address, signed unless that is not known as the deployment's. Clients verify a
+   * card as they understand it: those of 1.0 drop the fields of 0.3, so that a card with both has a signature of each
+   * form.
    */
-  async #sign(card: CardContent, { headers, version }: CardRequest): Promise<object> {
+  async #sign({ headers, version }: CardRequest, cardAt: (baseUrl: string) => CardContent): Promise<object> {
     const { signer, addresses } = this.#options;
     const { baseUrl, isOwn } = addresses.find(headers);
+    const card = cardAt(baseUrl);
+    const forms = version === '1.0' ? [card] : [card, hybridCard(card)];
+    const sent = forms.at(-1)!;
+    if (!isOwn) return sent;
     const keysUrl = `${baseUrl}${CARD_KEYS_PATH}`;
-    const hybrid = hybridCard(card);
-    if (!isOwn) return version === '1.0' ? card : hybrid;
-    const signature = await signer.sign(card, keysUrl);
-    if (version === '1.0') return { ...card, signatures: [signature] };
-    return { ...hybrid, signatures: [signature, await signer.sign(hybrid, keysUrl)] };
+    return { ...sent, signatures: await Promise.all(forms.map((form) => signer.sign(form, keysUrl))) };
   }
 }
