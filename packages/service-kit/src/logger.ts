@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import winston from 'winston';
 import { redactFields, redactText } from './redaction.ts';
 
@@ -21,14 +22,20 @@ export interface LoggerOptions {
   /** True when lines for people have colored levels. */
   color?: boolean;
   service: string;
+  /** Takes the lines, in place of standard output and standard error. */
+  output?: Writable | undefined;
 }
 
-export function createLogger({ level, json, color = false, service }: LoggerOptions): Logger {
+export function createLogger({ level, json, color = false, service, output }: LoggerOptions): Logger {
   const sink = winston.createLogger({
     level: level === 'silent' ? 'error' : level,
     silent: level === 'silent',
     format: winston.format.combine(winston.format.timestamp(), json ? jsonLine() : plainLine(color)),
-    transports: [new winston.transports.Console({ stderrLevels: ['error'] })],
+    transports: [
+      output
+        ? new winston.transports.Stream({ stream: output })
+        : new winston.transports.Console({ stderrLevels: ['error'] }),
+    ],
     exitOnError: false,
   });
   return new WinstonLogger(sink, { service });

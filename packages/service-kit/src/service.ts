@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { openTracing, TRACING_OFF, type Tracing, type TracingVariables } from '@runyard/tracing';
 import type { Static, TObject } from 'typebox';
 import { readConfig, readEnvironment } from './config.ts';
@@ -151,6 +152,8 @@ export interface ContextOptions {
   HTTP_MAX_REQUESTS_IN_FLIGHT?: number;
   HTTP_MAX_BODY_BYTES_IN_FLIGHT?: number;
   processMetrics?: boolean;
+  /** Default: standard output and standard error. */
+  logOutput?: Writable;
   /** Default: no traces. */
   tracing?: Tracing;
 }
@@ -165,6 +168,7 @@ export function createContext(
     json: options.LOG_JSON ?? false,
     color: options.LOG_COLOR ?? process.stdout.isTTY,
     service: name,
+    output: options.logOutput,
   });
   return {
     name,
