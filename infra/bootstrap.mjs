@@ -39,72 +39,7 @@ const verbs = {
   /** Tests deployments that are images, on the real container engine that `docker` reaches. */
   async containers() {
     await requireContainerEngine();
-    await prepare();
-    process.exitCode = await run(
-      'The tests with containers',
-      installed('vitest'),
-      ['run', '--config', 'e2e/containers/vitest.config.ts', ...args],
-      { allowFailure: true },
-    );
-  },
-  /** Injects every fault and measures its effects; the flags are the fault bench's. */
-  async faults() {
-    await prepare();
-    process.exitCode = await run('The fault bench', installed('tsx'), ['e2e/faults/main.ts', ...args], {
-      allowFailure: true,
-    });
-  },
-  /** Runs the fault bench for an hour or more; the flags are its own. */
-  async soak() {
-    await prepare();
-    process.exitCode = await run('The soak', installed('tsx'), ['e2e/faults/soak/main.ts', ...args], {
-      allowFailure: true,
-    });
-  },
-  /** Kills services at every step of what they do; `npm test` interrupts them at some. */
-  async kills() {
-    await prepare();
-    process.exitCode = await run(
-      'The tests that kill services',
-      installed('vitest'),
-      ['run', 'services/org-access/test/crash.test.ts', 'services/control-plane/test/rollout-kills.test.ts', ...args],
-      { allowFailure: true, env: { RUNYARD_TESTS_ARE_OF_BUILD: '1', RUNYARD_TEST_KILLS: '1' } },
-    );
-  },
-  /** Fuzzes a platform of its own with requests from its OpenAPI documents; the flags are its own. */
-  async fuzz() {
-    await prepare();
-    process.exitCode = await run('The fuzzer', installed('tsx'), ['e2e/fuzz/main.ts', ...args], { allowFailure: true });
-  },
-  /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
-  async copilotkit() {
-    await prepare();
-    process.exitCode = await run(
-      'The tests with CopilotKit',
-      installed('vitest'),
-      ['run', '--config', 'e2e/copilotkit/vitest.config.ts', ...args],
-      { allowFailure: true },
-    );
-  },
-  /** Runs a deployment behind PgBouncer, which has to be installed. */
-  async pgbouncer() {
-    await prepare();
-    process.exitCode = await run(
-      'The tests with PgBouncer',
-      installed('vitest'),
-      ['run', '--config', 'e2e/pgbouncer/vitest.config.ts', ...args],
-      { allowFailure: true },
-    );
-  },
-  /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */
-  async phoenix() {
-    await prepare();
-    process.exitCode = await run(
-      'The tests with Phoenix',
-      installed('vitest'),
-      ['run', '--config', 'e2e/phoenix/vitest.config.ts', ...args],
-      { allowFailure: true },
-    );
+    await runSuite({ name: 'The tests with containers', tool: 'vitest', with: configOf('containers') });
   },
   /** Measures a platform that it starts. */
   async bench() {
@@ -112,6 +47,39 @@ const verbs = {
     await run('The benchmark', installed('tsx'), ['bench/src/main.ts', ...args]);
   },
 };
+
+/** Programs that end with the exit code of the verb; further arguments are their own. */
+const suites = {
+  /** Injects every fault and measures its effects. */
+  faults: { name: 'The fault bench', tool: 'tsx', with: ['e2e/faults/main.ts'] },
+  /** Runs the fault bench for an hour or more. */
+  soak: { name: 'The soak', tool: 'tsx', with: ['e2e/faults/soak/main.ts'] },
+  /** Kills services at every step of what they do; `npm test` interrupts them at some. */
+  kills: {
+    name: 'The tests that kill services',
+    tool: 'vitest',
+    with: ['run', 'services/org-access/test/crash.test.ts', 'services/control-plane/test/rollout-kills.test.ts'],
+    env: { RUNYARD_TESTS_ARE_OF_BUILD: '1', RUNYARD_TEST_KILLS: '1' },
+  },
+  /** Fuzzes a platform of its own with requests from its OpenAPI documents. */
+  fuzz: { name: 'The fuzzer', tool: 'tsx', with: ['e2e/fuzz/main.ts'] },
+  /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
+  copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
+  /** Runs a deployment behind PgBouncer, which has to be installed. */
+  pgbouncer: { name: 'The tests with PgBouncer', tool: 'vitest', with: configOf('pgbouncer') },
+  /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */
+  phoenix: { name: 'The tests with Phoenix', tool: 'vitest', with: configOf('phoenix') },
+};
+for (const [name, suite] of Object.entries(suites)) verbs[name] = () => runSuite(suite);
+
+function configOf(folder) {
+  return ['run', '--config', `e2e/${folder}/vitest.config.ts`];
+}
+
+async function runSuite({ name, tool, with: own, env }) {
+  await prepare();
+  process.exitCode = await run(name, installed(tool), [...own, ...args], { allowFailure: true, env });
+}
 
 function conclude({ passed, failed, skipped, failures }) {
   // Once more at the end: of a long log often the end alone is kept.
