@@ -111,11 +111,7 @@ it('every operation of the contracts has a row that says who may call it', () =>
 
 describe('an operation', () => {
   it('is refused to a caller without a good key', async () => {
-    // Each operation is requested without a credential, and with one of the others in turn.
-    const [none, ...others] = Object.entries(callers.invalid);
-    const cells = keyed.flatMap((row, index) =>
-      [none!, others[index % others.length]!].map((bad) => [row, bad] as const),
-    );
+    const cells = pairs(keyed, Object.entries(callers.invalid));
     const faults = await findFaults(cells, async ([row, [who, headers]]) => {
       const answer = await asker.request(row, { ids: real, headers });
       return answer.status === 401 ? undefined : says(row, who, answer, '401');
