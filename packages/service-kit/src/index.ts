@@ -6,7 +6,7 @@ export { ConnectionUri } from './connection-uri.ts';
 export { DueWork, type DueWorkOptions } from './due-work.ts';
 export * from './errors.ts';
 export * from './event-bus-config.ts';
-export { excludeFromInFlight, RequestAdmission, type RequestLimits, releaseBodyBytes } from './http/admission.ts';
+export { excludeFromInFlight, RequestAdmission, releaseBodyBytes, reserveBodyBytes } from './http/admission.ts';
 export * from './http/admitted-body.ts';
 export { type AppOptions, createApp } from './http/app.ts';
 export * from './http/bind.ts';

@@ -5,7 +5,7 @@ import type { Static, TObject } from 'typebox';
 import { readConfig, readEnvironment } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { errorCodeOf } from './errors.ts';
-import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/admission.ts';
+import { DEFAULT_REQUEST_LIMITS, RequestAdmission } from './http/admission.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { Metrics } from './metrics.ts';
@@ -17,8 +17,8 @@ export interface ServiceContext {
   metrics: Metrics;
   tracing: Tracing;
   lifecycle: Lifecycle;
-  /** Limits of its HTTP interface. */
-  limits: RequestLimits;
+  /** Admits what all its servers receive. */
+  admission: RequestAdmission;
   /** Milliseconds for which its servers accept requests after the stop began. */
   drainWindowMs: number;
 }
@@ -176,10 +176,10 @@ export function createContext(
     metrics: new Metrics({ processMetrics: options.processMetrics ?? true }),
     tracing: options.tracing ?? TRACING_OFF,
     lifecycle: new ServiceLifecycle(logger),
-    limits: {
+    admission: new RequestAdmission({
       requestsInFlight: options.HTTP_MAX_REQUESTS_IN_FLIGHT ?? DEFAULT_REQUEST_LIMITS.requestsInFlight,
       bodyBytesInFlight: options.HTTP_MAX_BODY_BYTES_IN_FLIGHT ?? DEFAULT_REQUEST_LIMITS.bodyBytesInFlight,
-    },
+    }),
     drainWindowMs: (options.DRAIN_WINDOW_SECONDS ?? 0) * 1000,
   };
 }

@@ -9,7 +9,6 @@ import {
   BadGatewayError,
   ClientDisconnectedError,
   ErrorMetrics,
-  RequestAdmission,
   refuseUpgrade,
   requestIdOf,
   type ServiceContext,
@@ -64,16 +63,13 @@ const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #records: RequestRecords;
-  readonly #admission: RequestAdmission;
   readonly #errors: ErrorMetrics;
   readonly #upgraded = new Set<Duplex>();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
-    const { metrics, limits } = parts.context;
     this.#records = new RequestRecords(parts.context);
-    this.#errors = new ErrorMetrics(metrics, 'runyard_');
-    this.#admission = new RequestAdmission(limits);
+    this.#errors = new ErrorMetrics(parts.context.metrics, 'runyard_');
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
@@ -127,7 +123,7 @@ export class Gateway {
     });
     try {
       this.#refuseDelayed();
-      this.#admission.enter(res);
+      context.admission.enter(res);
       const address = this.#parts.addresses.publicAddressOf(req);
       const resource = this.#parts.resources.describe(req, destination, address);
       const limit = this.#limitOf(req);
@@ -145,7 +141,7 @@ export class Gateway {
       // Room is checked before the body is read: a refusal must cost little.
       routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.limitsBodies;
-      const body = await openRequestBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
+      const body = await openRequestBody(req, res, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
       await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders, limit }).catch(
         (error: unknown) => {
           throw error instanceof ClientDisconnectedError || res.destroyed
@@ -251,7 +247,7 @@ export class Gateway {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
       this.#refuseDelayed();
-      this.#admission.enter(socket);
+      context.admission.enter(socket);
       const { routePlan, rateHeaders } = await this.#plan(req, destination, this.#limitOf(req));
       const ownHeaders = [...ownHeadersOf(requestId, destination), ...rateHeaders];
       if (socket.destroyed) return;

@@ -112,6 +112,23 @@ it('requests beyond the limit in flight get 503, and the gateway stays healthy',
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
+it('bodies that the gateway holds have a common limit, and one that finds no room beside the others gets 503', async () => {
+  const { route, release, untilArrived } = await startHolding({ HTTP_MAX_BODY_BYTES_IN_FLIGHT: '10000' });
+  const { key } = gateway.orgAccess.issue(route.workspace_id);
+  const postLarge = () =>
+    fetch(urlOf(route), { method: 'POST', headers: { 'x-api-key': key }, body: 'x'.repeat(6_000) });
+  const open = [postLarge()];
+  await untilArrived(1);
+  const refused = await postLarge();
+  expect([refused.status, await refused.json()]).toEqual([503, { detail: 'Too much is being received at the moment' }]);
+  release();
+  expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200]);
+  open.push(postLarge());
+  await untilArrived(1);
+  release();
+  expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
 it('the unanswered requests of a process are limited: others get 503 before they have sent their body', async () => {
   const { route, release, untilArrived, post } = await startHolding({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' });
   const { key } = gateway.orgAccess.issue(route.workspace_id);

@@ -46,12 +46,13 @@ export async function startGateway(
       ...options.env,
     },
   });
-  const { HTTP_MAX_REQUESTS_IN_FLIGHT } = config;
+  const { HTTP_MAX_REQUESTS_IN_FLIGHT, HTTP_MAX_BODY_BYTES_IN_FLIGHT } = config;
   const { tracing } = options;
   const context = createContext('gateway', {
     LOG_LEVEL: 'silent',
     processMetrics: false,
     HTTP_MAX_REQUESTS_IN_FLIGHT,
+    HTTP_MAX_BODY_BYTES_IN_FLIGHT,
     ...(tracing && { tracing }),
   });
   const { url, feed, subscribed } = await run(config, context);

@@ -57,10 +57,13 @@ export class RequestAdmission {
       if (held.isCounted) this.#requests -= 1;
       held.isCounted = false;
     };
-    const release = () => {
-      this.#bodyBytes -= held.bytes;
+    const release = (bytes = held.bytes) => {
+      // Nothing is left to release after the end.
+      const released = Math.min(bytes, held.bytes);
+      this.#bodyBytes -= released;
+      held.bytes -= released;
+      if (held.bytes > 0) return;
       this.#unauthenticatedBytes -= held.ofUnauthenticated;
-      held.bytes = 0;
       held.ofUnauthenticated = 0;
     };
     entered.set(res, {
@@ -106,7 +109,7 @@ interface Held {
 
 const entered = new WeakMap<
   ClosableResponse,
-  { leave(): void; release(): void; hold(bytes: number, isUnauthenticated: boolean): void }
+  { leave(): void; release(bytes?: number): void; hold(bytes: number, isUnauthenticated: boolean): void }
 >();
 
 /** Stops counting the request among those in flight: its answer takes long, and is counted elsewhere. */
@@ -114,9 +117,12 @@ export function excludeFromInFlight(res: ClosableResponse): void {
   entered.get(res)?.leave();
 }
 
-/** Stops counting the bytes of the request's body: nothing holds them any more, though its answer takes long. */
-export function releaseBodyBytes(res: ClosableResponse): void {
-  entered.get(res)?.release();
+/**
+ * Stops counting bytes of the request's body, by default all: nothing holds them any more, though its answer takes
+ * long.
+ */
+export function releaseBodyBytes(res: ClosableResponse, bytes?: number): void {
+  entered.get(res)?.release(bytes);
 }
 
 /**

@@ -3,7 +3,6 @@ import type { OpenApiInfo, Operation } from '@runyard/contracts';
 import express, { type Express, type RequestHandler } from 'express';
 import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
-import { RequestAdmission } from './admission.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import { closeAfterAnswer } from './close-after-answer.ts';
@@ -87,10 +86,9 @@ const ALWAYS_LET_IN: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 
 /** Handles the part that all requests share: request id, log, trace, metrics, CORS and admission. */
 function observe(options: AppOptions): RequestHandler {
-  const { logger, lifecycle, metrics, limits, tracing } = options.context;
+  const { logger, lifecycle, metrics, admission, tracing } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
-  const admission = new RequestAdmission(limits);
   const { cors = 'closed', isInner, loggedHeaders } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {

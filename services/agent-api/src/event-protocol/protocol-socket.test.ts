@@ -1,20 +1,24 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { silentLogger } from '@runyard/service-kit';
+import { RequestAdmission, silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { EventSources } from './follow-events.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
+import { ReceivedBytes } from './received-bytes.ts';
 import type { ThreadAccess } from './thread-access.ts';
 
 const server = createServer();
 let webSockets: WebSocketServer;
+let admission: RequestAdmission;
 let client: WebSocket;
 let served: WebSocket;
 /** The commands that are being executed, and the functions that end them. */
 const executing: (() => void)[] = [];
+/** Bytes that the process may hold of all that clients send. */
+const BODY_BYTES = 36 * 1024 * 1024;
 /** Bytes of the messages that came over the websocket. */
 let received = 0;
 
@@ -22,15 +26,23 @@ beforeEach(async () => {
   server.listen(0);
   await once(server, 'listening');
   webSockets = new WebSocketServer({ server });
-  const connected = once(webSockets, 'connection') as Promise<[WebSocket]>;
-  client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  [served] = await connected;
+  admission = new RequestAdmission({ requestsInFlight: 100, bodyBytesInFlight: BODY_BYTES });
+  ({ client, served } = await connect());
   received = 0;
   served.on('message', (data: Buffer) => {
     received += data.length;
   });
+});
+
+async function connect(): Promise<{ client: WebSocket; served: WebSocket }> {
+  const connected = once(webSockets, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+  const connecting = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const opened = once(connecting, 'open');
+  const [socket, { socket: connection }] = await connected;
+  admission.enter(connection);
   new ProtocolSocket({
-    socket: served,
+    socket,
+    received: new ReceivedBytes(connection, socket),
     threadId: 't',
     sources: {} as EventSources,
     scope: async () => [{}],
@@ -38,8 +50,9 @@ beforeEach(async () => {
     execute: ({ id }) => new Promise((resolve) => executing.push(() => resolve({ type: 'success', id }))),
     logger: silentLogger,
   });
-  await once(client, 'open');
-});
+  await opened;
+  return { client: connecting, served: socket };
+}
 
 afterEach(() => {
   client.terminate();
@@ -61,4 +74,43 @@ it('a client that sends large commands faster than they are executed is read no 
   }
   await waitFor(() => answers.length === ids.length, { what: 'all answers' });
   expect(answers).toEqual(ids);
+});
+
+const heldBytes = (bytes: number) =>
+  waitFor(() => admission.bodyBytesInFlight === bytes, { what: `${bytes} bytes being held` });
+/** A masked frame of more than 64 KiB has so many bytes before its payload. */
+const HEAD_BYTES = 14;
+
+it('half a message and waiting commands count as body bytes of the process until they are executed, and no more', async () => {
+  const command = JSON.stringify({ id: 1, method: 'state.get', params: { filler: 'x'.repeat(100_000) } });
+  client.send(command.slice(0, 70_000), { fin: false });
+  await heldBytes(70_000 + HEAD_BYTES);
+  client.ping('still here');
+  client.send(command.slice(70_000));
+  await waitFor(() => executing.length === 1, { what: 'the command being executed' });
+  // The head of a second frame cannot be told from the beginning of the next message.
+  expect(admission.bodyBytesInFlight - command.length).toBeLessThan(50);
+  client.send('{"id":2,"method":"state.get"}');
+  for (let count = 0; count < 100; count += 1) client.ping('still here');
+  const answered = once(client, 'message');
+  executing.shift()!();
+  await answered;
+  await waitFor(() => executing.length === 1, { what: 'the second command being executed' });
+  executing.shift()!();
+  await heldBytes(0);
+});
+
+it('a websocket whose half message finds no room beside those of others is closed to be tried again later, and read no further', async () => {
+  const half = 'x'.repeat(10 * 1024 * 1024);
+  const others = [await connect(), await connect(), await connect()];
+  for (const other of others) other.client.send(half, { fin: false });
+  await heldBytes(others.length * (half.length + HEAD_BYTES));
+  const closed = once(client, 'close');
+  client.send(half, { fin: false });
+  client.send(half);
+  expect(await closed).toEqual([1013, Buffer.from('too much is being received at the moment')]);
+  await heldBytes(others.length * (half.length + HEAD_BYTES));
+  expect(received).toBe(0);
+  for (const other of others) other.client.terminate();
+  await heldBytes(0);
 });

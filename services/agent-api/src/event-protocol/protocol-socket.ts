@@ -7,6 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Scope } from '../access/scope.ts';
 import { type EventSources, followEvents } from './follow-events.ts';
 import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
+import type { ReceivedBytes } from './received-bytes.ts';
 import { SocketWriter } from './socket-writer.ts';
 import type { ThreadAccess } from './thread-access.ts';
 import { renderEvent } from './thread-event.ts';
@@ -16,9 +17,10 @@ const MAX_WAITING = 100;
 /** Bytes of those commands beyond which nothing more is read of the websocket until some have been executed. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const MAX_SUBSCRIPTIONS = 100;
-/** Close codes of websockets: the client breaks the rules; the server restarts. */
+/** Close codes of websockets: the client breaks the rules; the server restarts; the server has no room. */
 const POLICY_VIOLATION = 1008;
 const SERVICE_RESTART = 1012;
+const TRY_AGAIN_LATER = 1013;
 /** Milliseconds that a client has to agree to the end. */
 const CLOSE_MS = 1_000;
 
@@ -34,6 +36,8 @@ const readReconnect = paramsReader(
 
 export interface ProtocolSocketOptions {
   socket: WebSocket;
+  /** Counts what comes over the websocket. */
+  received: ReceivedBytes;
   threadId: string;
   sources: EventSources;
   /** Returns what the caller may see of the thread. @throws AppError */
@@ -55,15 +59,17 @@ export class ProtocolSocket {
   #since: number | undefined;
   #waiting = 0;
   #waitingBytes = 0;
+  #isReadNoFurther = false;
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: ProtocolSocketOptions) {
     this.#options = options;
-    const { socket } = options;
+    const { socket, received } = options;
     this.#writer = new SocketWriter(socket);
     // A frame that is too large, or none, ends the socket with a code that says so.
     socket.on('error', () => undefined);
     socket.on('message', (data: Buffer) => this.#receive(data));
+    received.onNoRoom = () => this.#refuseMore();
     socket.once('close', () => {
       for (const subscription of this.#subscriptions.values()) subscription.abort();
     });
@@ -85,9 +91,21 @@ export class ProtocolSocket {
     setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   }
 
+  /** Ends the socket because the process holds too much already, of others too. */
+  #refuseMore(): void {
+    if (this.#isReadNoFurther) return;
+    this.#isReadNoFurther = true;
+    this.#end(TRY_AGAIN_LATER, 'too much is being received at the moment');
+    this.#options.socket.pause();
+  }
+
   #receive(data: Buffer): void {
-    const { socket } = this.#options;
+    const { socket, received } = this.#options;
+    // The message was not counted.
+    if (this.#isReadNoFurther) return;
+    const release = received.take(data);
     if (this.#waiting >= MAX_WAITING) {
+      release();
       socket.close(POLICY_VIOLATION, 'too many commands');
       return;
     }
@@ -100,7 +118,8 @@ export class ProtocolSocket {
       .finally(() => {
         this.#waiting -= 1;
         this.#waitingBytes -= bytes;
-        if (this.#waitingBytes <= MAX_WAITING_BYTES) socket.resume();
+        release();
+        if (this.#waitingBytes <= MAX_WAITING_BYTES && !this.#isReadNoFurther) socket.resume();
       });
   }
 

@@ -5,11 +5,13 @@ import {
   AppError,
   authorize,
   type BoundOperation,
+  excludeFromInFlight,
   type HandlerRequest,
   type Logger,
   NotFoundError,
   type PrincipalVerifier,
   type Reply,
+  type RequestAdmission,
   refuseUpgrade,
   requestIdOf,
   UnavailableError,
@@ -22,10 +24,14 @@ import type { StreamPlaces } from '../streams/stream-places.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { EventSources } from './follow-events.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
+import { ReceivedBytes } from './received-bytes.ts';
 import { ThreadAccess } from './thread-access.ts';
 
 /** Bytes of the largest command. */
 const MAX_COMMAND_BYTES = 16 * 1024 * 1024;
+/** Frames of one command, and reads that a frame comes in: each is an object, however few bytes it has. */
+const MAX_FRAGMENTS = 1024;
+const MAX_CHUNKS = 32 * 1024;
 const PATH = /^\/threads\/([^/?]+)\/stream\/events\/?(?:\?|$)/;
 
 export interface ProtocolWebSocketParts {
@@ -35,6 +41,7 @@ export interface ProtocolWebSocketParts {
   subscription: BoundOperation;
   threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
   sources: EventSources;
+  admission: RequestAdmission;
   places: StreamPlaces;
   /** Left out where the project does not decide about callers. */
   rights?: StreamRights | undefined;
@@ -47,6 +54,8 @@ export class ProtocolWebSockets {
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_COMMAND_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
     clientTracking: false,
   });
@@ -76,21 +85,24 @@ export class ProtocolWebSockets {
   onUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer, principal: PrincipalVerifier): void {
     socket.on('error', () => socket.destroy());
     this.#admit(req, socket, principal).then(
-      (caller) => this.#server.handleUpgrade(req, socket, head, (webSocket) => this.#serve(webSocket, req, caller)),
+      (caller) =>
+        this.#server.handleUpgrade(req, socket, head, (webSocket) => this.#serve(webSocket, socket, req, caller)),
       (error: unknown) => refuse(socket, error, this.#parts.logger),
     );
   }
 
   async #admit(req: IncomingMessage, socket: Duplex, principal: PrincipalVerifier): Promise<HandlerRequest['caller']> {
+    this.#parts.admission.enter(socket);
     const caller = await principal.authenticate(req);
     authorize(caller, streamEvents);
     if (!isUuid(threadIdOf(req))) throw new NotFoundError('Not Found');
     if (this.#isStopping) throw new UnavailableError('The service is stopping', { code: 'service_not_ready' });
     this.#parts.places.take(socket as unknown as Pick<ServerResponse, 'closed' | 'once'>);
+    excludeFromInFlight(socket);
     return caller;
   }
 
-  #serve(socket: WebSocket, req: IncomingMessage, admitted: HandlerRequest['caller']): void {
+  #serve(socket: WebSocket, connection: Duplex, req: IncomingMessage, admitted: HandlerRequest['caller']): void {
     const { command, subscription, threads, sources, rights, logger } = this.#parts;
     let caller = admitted;
     const threadId = threadIdOf(req);
@@ -102,6 +114,7 @@ export class ProtocolWebSockets {
     };
     const open = new ProtocolSocket({
       socket,
+      received: new ReceivedBytes(connection, socket),
       threadId,
       sources,
       scope: async (filter: ProtocolSubscription) => (await ask<{ scope: Scope }>(subscription, filter)).scope,

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { payloadTooLargeError, readBody } from '@runyard/service-kit';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { payloadTooLargeError, readAdmittedBody } from '@runyard/service-kit';
 
 /**
  * The body of a request. A small one is read whole, so that it travels in one piece and can be sent again if the first
@@ -14,15 +14,19 @@ const WHOLE_BYTES_MAX = 65_536;
 
 /**
  * @throws PayloadTooLargeError at once when the announced length is over the limit; a stream throws it when it gets
- * there.
+ * there. UnavailableError when the gateway holds too many bodies.
  */
-export async function openRequestBody(req: IncomingMessage, limitBytes: number): Promise<RequestBody> {
+export async function openRequestBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limitBytes: number,
+): Promise<RequestBody> {
   const announced = req.headers['content-length'];
   if (req.headers['transfer-encoding'] === undefined) {
     const length = Number(announced ?? 0);
     if (length === 0) return { kind: 'none' };
     if (length > limitBytes) throw payloadTooLargeError(limitBytes);
-    if (length <= WHOLE_BYTES_MAX) return { kind: 'whole', bytes: await readBody(req, limitBytes) };
+    if (length <= WHOLE_BYTES_MAX) return { kind: 'whole', bytes: await readAdmittedBody(req, res, limitBytes) };
   }
   let started = false;
   async function* countBytes(): AsyncIterable<Uint8Array> {
