@@ -197,6 +197,29 @@ describe('a user', () => {
     }
   });
 
+  it('is refused that is larger than others have to wait for, by its values, its attributes or its request', async () => {
+    const name = 'large';
+    const emails = [{ type: 'work', value: `${name}@example.com`, primary: true }];
+    const long = (count: number, length: number) =>
+      Array.from({ length: count }, (_, index) => `${index}`.padEnd(length));
+    const user = (roles: string[]) => scim.createUser(name, { emails, roles: roles.map((value) => ({ value })) });
+    expect(await user(long(201, 1))).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect(await user(long(20, 10_000))).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect(await user(long(20, 15_000))).toMatchObject({
+      status: 413,
+      body: { schemas: [expect.stringMatching('Error')] },
+    });
+    const { status, body } = await user(long(200, 600));
+    expect(status).toBe(201);
+    const { id } = body;
+    const added = await scim.patch(`/Users/${id}`, {
+      op: 'add',
+      path: 'entitlements',
+      value: [{ value: ''.padEnd(16_000) }],
+    });
+    expect(added).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  });
+
   it('that two requests create at once is created once', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => scim.createUser('twice')));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
@@ -312,6 +335,8 @@ describe('a list', () => {
     ['meta.created gt "yesterday"', 'invalidFilter'],
     ['(((((((((((((((((((((userName pr)))))))))))))))))))))', 'invalidFilter'],
     ['userName eq "\\ud800"', 'invalidFilter'],
+    ['constructor pr', 'invalidFilter'],
+    ['__proto__ eq true', 'invalidFilter'],
   ])('by %s', async (filter, wanted) => {
     expect(await find(filter)).toEqual(wanted);
   });

@@ -4,7 +4,10 @@ import { ErrorResponse } from '../common.ts';
 
 const BASE = '/scim/v2';
 const CONTENT_TYPE = 'application/scim+json';
-const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Bytes of a body about a user, and of a search. */
+const BODY_BYTES_MAX = 256 * 1024;
+/** A group names its members, of whom there may be a hundred thousand. */
+const GROUP_BODY_BYTES_MAX = 16 * 1024 * 1024;
 /** Characters of a text in the query, which no URL that a server reads is longer than. */
 const TEXT_MAX = 16_384;
 
@@ -130,6 +133,8 @@ function resourceOperations<Resource extends TSchema>(kind: {
   example: Static<typeof ScimBody>;
   patchExample: Static<typeof ScimBody>;
   patched: Record<number, OperationResponse>;
+  /** Bytes of a body that creates or changes one. */
+  bodyLimitBytes: number;
 }) {
   const path = `${BASE}/${kind.name}s`;
   const list = listOf(kind.resource, `Scim${kind.name}List`);
@@ -151,7 +156,7 @@ function resourceOperations<Resource extends TSchema>(kind: {
       path: `${path}/.search`,
       summary: `Finds ${noun}s like the list, with a body in place of the query.`,
       body: ScimBody,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
+      bodyLimitBytes: BODY_BYTES_MAX,
       responses: { 200: answer(`The ${noun}s.`, list), ...ERRORS, ...BODY_ERRORS },
       examples: { body: { schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'], count: 10 } },
     }),
@@ -163,7 +168,7 @@ function resourceOperations<Resource extends TSchema>(kind: {
       summary: `Creates a ${noun}.`,
       query: Selection,
       body: ScimBody,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
+      bodyLimitBytes: kind.bodyLimitBytes,
       responses: {
         201: answer(`The new ${noun}.`, kind.resource, { ...ETAG, Location: `The address of the ${noun}.` }),
         ...ERRORS,
@@ -198,7 +203,7 @@ function resourceOperations<Resource extends TSchema>(kind: {
       params,
       query: Selection,
       body: ScimBody,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
+      bodyLimitBytes: kind.bodyLimitBytes,
       responses: {
         200: answer(`The ${noun} after the change.`, kind.resource, ETAG),
         ...ERRORS,
@@ -219,7 +224,7 @@ function resourceOperations<Resource extends TSchema>(kind: {
       params,
       query: Selection,
       body: ScimBody,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
+      bodyLimitBytes: kind.bodyLimitBytes,
       responses: {
         200: answer(`The ${noun} after the change.`, kind.resource, ETAG),
         ...kind.patched,
@@ -259,6 +264,7 @@ export const scimUserOperations = resourceOperations({
   },
   patchExample: { schemas: PATCH_SCHEMAS, Operations: [{ op: 'replace', path: 'active', value: false }] },
   patched: {},
+  bodyLimitBytes: BODY_BYTES_MAX,
 });
 
 export const scimGroupOperations = resourceOperations({
@@ -273,6 +279,7 @@ export const scimGroupOperations = resourceOperations({
   patched: {
     204: { description: 'The group is changed. It is answered only where `attributes` ask for it.', headers: ETAG },
   },
+  bodyLimitBytes: GROUP_BODY_BYTES_MAX,
 });
 
 const ScimResource = Type.Object(
@@ -287,7 +294,7 @@ export const searchScim = defineOperation({
   path: `${BASE}/.search`,
   summary: 'Finds users and then groups that a filter matches.',
   body: ScimBody,
-  bodyLimitBytes: BODY_LIMIT_BYTES,
+  bodyLimitBytes: BODY_BYTES_MAX,
   responses: { 200: answer('The resources.', listOf(ScimResource, 'ScimResourceList')), ...ERRORS, ...BODY_ERRORS },
   examples: { body: { schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'], count: 10 } },
 });

@@ -46,7 +46,7 @@ const GROUP_COLUMNS: Record<string, Column> = {
 /** Finds what a filter of users is about: a column, or a place in the attributes of the user. */
 export function findUserColumn(path: string): Column | undefined {
   const name = withoutUrn(USER_TYPE, path);
-  const column = USER_COLUMNS[name] ?? columnOfPart(USER_COLUMNS, name);
+  const column = columnNamed(USER_COLUMNS, name) ?? columnOfPart(USER_COLUMNS, name);
   if (column) return column;
   const place = findAttribute(USER_TYPE, path);
   if (!place?.attribute || ['schemas', 'meta'].includes(place.attribute.name)) return undefined;
@@ -63,7 +63,7 @@ export function findUserColumn(path: string): Column | undefined {
 
 export function findGroupColumn(path: string): Column | undefined {
   const name = withoutUrn(GROUP_TYPE, path);
-  return GROUP_COLUMNS[name] ?? columnOfPart(GROUP_COLUMNS, name);
+  return columnNamed(GROUP_COLUMNS, name) ?? columnOfPart(GROUP_COLUMNS, name);
 }
 
 function withoutUrn({ schema }: ResourceType, path: string): string {
@@ -72,10 +72,15 @@ function withoutUrn({ schema }: ResourceType, path: string): string {
   return lower.startsWith(urn) ? lower.slice(urn.length) : lower;
 }
 
+/** A client names columns, and so could name what every object has. */
+function columnNamed(columns: Record<string, Column>, name: string): Column | undefined {
+  return Object.hasOwn(columns, name) ? columns[name] : undefined;
+}
+
 /** `members.value` is a part of the list `members`. */
 function columnOfPart(columns: Record<string, Column>, name: string): Column | undefined {
   const [list, part, ...more] = name.split('.');
-  const column = columns[list!];
+  const column = columnNamed(columns, list!);
   if (column?.kind !== 'list' || part === undefined || more.length > 0) return undefined;
   return narrowed(column, part);
 }

@@ -37,6 +37,8 @@ export interface PatchPath {
   /** Selects values of a list. */
   filter: Filter | null;
   subAttribute: string | null;
+  /** The number of comparisons in the filter. */
+  comparisons: number;
 }
 
 /** Parses a path. @throws BadRequestError `invalidPath` */
@@ -47,7 +49,7 @@ export function parsePath(text: string): PatchPath {
   const rest = filter && parser.takeName();
   if (rest && !rest.startsWith('.')) throw badRequest('invalidPath', `Unexpected ${rest}`);
   parser.end();
-  return { path, filter, subAttribute: rest ? rest.slice(1) : null };
+  return { path, filter, subAttribute: rest ? rest.slice(1) : null, comparisons: parser.comparisons };
 }
 
 class FilterParser {
@@ -60,6 +62,10 @@ class FilterParser {
   constructor(tokens: Token[], scimType: 'invalidFilter' | 'invalidPath') {
     this.#tokens = tokens;
     this.#scimType = scimType;
+  }
+
+  get comparisons(): number {
+    return this.#comparisons;
   }
 
   expression(): Filter {

@@ -1,11 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
 import { matchesValue } from '../filter/match-value.ts';
 import { type Filter, parsePath } from '../filter/parse-filter.ts';
 import type { Attribute } from '../schemas/attribute.ts';
 import { type AttributePlace, findAttribute, type ResourceType } from '../schemas/resource-type.ts';
 import { badRequest } from '../scim-error.ts';
-import { normalizeResource, normalizeValue, type ScimObject } from './normalize.ts';
+import { normalizeResource, normalizeValue, requireFewValues, type ScimObject } from './normalize.ts';
 import type { PatchOperation } from './patch-request.ts';
+
+/** Changes of one PATCH, and comparisons in the filters of their paths: each is made with every value of a list. */
+const CHANGES_MAX = 200;
+const COMPARISONS_MAX = 500;
 
 /**
  * Returns a resource after the operations of a PATCH (RFC 7644 §3.5.2), also in the forms that identity providers send:
@@ -18,51 +21,71 @@ export function applyPatch(
   resource: ScimObject,
   operations: readonly PatchOperation[],
 ): ScimObject {
+  const changes = readChanges(type, operations);
   const patched = structuredClone(resource);
-  for (const { op, path, value } of operations) {
-    if (path !== null) applyAt(type, patched, op, path, value);
-    else applyWithoutPath(type, patched, op, value as ScimObject);
-  }
+  for (const change of changes) apply(patched, change);
   return normalizeResource(type, patched);
 }
 
 type Op = PatchOperation['op'];
 
-/** Unknown and read-only names are ignored here, as in a whole resource: clients send `id` and `schemas` along. */
-function applyWithoutPath(type: ResourceType, resource: ScimObject, op: Op, value: ScimObject): void {
-  for (const [key, each] of Object.entries(value)) {
-    const place = findAttribute(type, key.replace(/\[[^[]*\]/, ''));
-    if (!place || place.attribute?.mutability === 'readOnly') continue;
-    applyAt(type, resource, op, key, each);
-  }
+/** A change of one attribute, of a part of it, or of a whole extension. */
+interface Change {
+  op: Op;
+  place: AttributePlace;
+  filter: Filter | null;
+  value: unknown;
 }
 
-function applyAt(type: ResourceType, resource: ScimObject, op: Op, text: string, value: unknown): void {
-  const { path, filter, subAttribute } = parsePath(text);
-  const place = findAttribute(type, subAttribute === null ? path : `${path}.${subAttribute}`);
-  if (!place) throw badRequest('invalidPath', `There is no attribute ${text.slice(0, 200)}`);
-  if (place.attribute === null) {
-    applyToExtension(type, resource, op, place.extension!, value);
+/** Reads operations as changes of one place each. One that costs more than its bytes is refused before it is begun. */
+function readChanges(type: ResourceType, operations: readonly PatchOperation[]): Change[] {
+  const changes: Change[] = [];
+  let comparisons = 0;
+  const add = (op: Op, text: string, value: unknown): void => {
+    const { path, filter, subAttribute, comparisons: own } = parsePath(text);
+    const place = findAttribute(type, subAttribute === null ? path : `${path}.${subAttribute}`);
+    if (!place) throw badRequest('invalidPath', `There is no attribute ${text.slice(0, 200)}`);
+    if (place.attribute === null && op !== 'remove') {
+      addExtension(op, place.extension!, value);
+      return;
+    }
+    if (place.attribute !== null) assertChangeable(place, op, filter);
+    comparisons += own;
+    changes.push({ op, place, filter, value });
+    if (changes.length > CHANGES_MAX) throw badRequest('tooMany', `More than ${CHANGES_MAX} changes`);
+    if (comparisons > COMPARISONS_MAX) throw badRequest('tooMany', `More than ${COMPARISONS_MAX} comparisons in paths`);
+  };
+  const addExtension = (op: Op, urn: string, value: unknown): void => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw badRequest('invalidValue', `${urn} must be an object`);
+    for (const [key, each] of Object.entries(value))
+      if (findAttribute(type, `${urn}:${key}`)) add(op, `${urn}:${key}`, each);
+  };
+  for (const { op, path, value } of operations) {
+    if (path !== null) {
+      add(op, path, value);
+      continue;
+    }
+    for (const [key, each] of Object.entries(value as ScimObject)) {
+      // Unknown and read-only names are ignored, as in a whole resource: clients send `id` and `schemas` along.
+      const place = findAttribute(type, key.replace(/\[[^[]*\]/, ''));
+      if (place && place.attribute?.mutability !== 'readOnly') add(op, key, each);
+    }
+  }
+  return changes;
+}
+
+function apply(resource: ScimObject, { op, place, filter, value }: Change): void {
+  const { extension, attribute, subAttribute } = place;
+  if (attribute === null) {
+    delete resource[extension!];
     return;
   }
-  assertChangeable(place, op, filter);
-  const holder = holderOf(resource, place.extension);
+  const holder = holderOf(resource, extension);
   if (filter) applyToValues(holder, place, op, filter, value);
-  else if (place.subAttribute) applyToSubAttribute(holder, place, op, value);
-  else applyToAttribute(holder, place.attribute, op, value);
-}
-
-function applyToExtension(type: ResourceType, resource: ScimObject, op: Op, urn: string, value: unknown): void {
-  if (op === 'remove') {
-    delete resource[urn];
-    return;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest('invalidValue', `${urn} must be an object`);
-  }
-  for (const [key, each] of Object.entries(value)) {
-    if (findAttribute(type, `${urn}:${key}`)) applyAt(type, resource, op, `${urn}:${key}`, each);
-  }
+  else if (subAttribute) applyToSubAttribute(holder, place, op, value);
+  else applyToAttribute(holder, attribute, op, value);
+  requireFewValues(holder[attribute.name], attribute.name);
 }
 
 function assertChangeable({ attribute, subAttribute }: AttributePlace, op: Op, filter: Filter | null): void {
@@ -87,7 +110,7 @@ function applyToAttribute(holder: ScimObject, attribute: Attribute, op: Op, valu
   const current = holder[name];
   const given = normalizeValue(attribute, value, name);
   if (op === 'remove') {
-    if (attribute.multiValued && Array.isArray(given)) holder[name] = without(current, given);
+    if (attribute.multiValued && Array.isArray(given)) holder[name] = without(current, given as ScimObject[]);
     else delete holder[name];
   } else if (attribute.multiValued) {
     holder[name] = op === 'replace' ? given : append((current ?? []) as ScimObject[], (given ?? []) as ScimObject[]);
@@ -154,8 +177,13 @@ function withSubAttribute(object: ScimObject, name: string, op: Op, value: unkno
 
 /** Adds values that are not there yet. */
 function append(current: ScimObject[], added: ScimObject[]): ScimObject[] {
-  const fresh = added.filter((each) => !current.some((existing) => isDeepStrictEqual(existing, each)));
-  return withOnePrimary(current, [...current, ...fresh]);
+  const known = new Set(current.map(textOf));
+  return withOnePrimary(current, [...current, ...added.filter((each) => !known.has(textOf(each)))]);
+}
+
+/** Returns the same text for equal values, whose parts are texts and booleans. */
+function textOf(value: ScimObject): string {
+  return JSON.stringify(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** When a value becomes the primary one, it takes the mark from the value that had it. */
@@ -167,11 +195,8 @@ function withOnePrimary(before: ScimObject[], after: ScimObject[]): ScimObject[]
 }
 
 /** A value is named by its `value` where it has one. */
-function without(current: unknown, removed: unknown[]): unknown {
-  const isRemoved = (each: ScimObject) =>
-    removed.some((value) => {
-      const { value: name } = value as ScimObject;
-      return name === undefined ? isDeepStrictEqual(value, each) : name === each.value;
-    });
-  return ((current ?? []) as ScimObject[]).filter((each) => !isRemoved(each));
+function without(current: unknown, removed: ScimObject[]): unknown {
+  const named = new Set<unknown>(removed.flatMap(({ value }) => (value === undefined ? [] : [value])));
+  const whole = new Set(removed.filter(({ value }) => value === undefined).map(textOf));
+  return ((current ?? []) as ScimObject[]).filter((each) => !named.has(each.value) && !whole.has(textOf(each)));
 }

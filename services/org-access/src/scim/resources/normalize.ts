@@ -6,6 +6,8 @@ import { badRequest } from '../scim-error.ts';
 export type ScimObject = Record<string, unknown>;
 
 const TEXT_MAX = 16_384;
+/** Values of one attribute. Members of groups are none. */
+const VALUES_MAX = 200;
 
 /**
  * Returns a resource as its schemas say: names in their own case, unknown and read-only attributes left out, booleans
@@ -37,12 +39,19 @@ export function requireSchema(body: ScimObject, schema: string): void {
 export function normalizeValue(definition: Attribute, value: unknown, place: string): unknown {
   if (value === null || value === undefined) return undefined;
   if (!definition.multiValued) return normalizeSingle(definition, value, place);
+  requireFewValues(value, place);
   const values = (Array.isArray(value) ? value : [value])
     .map((each, index) => normalizeSingle(definition, each, `${place}[${index}]`))
     .filter((each) => each !== undefined);
   const primaries = values.filter((each) => (each as ScimObject).primary === true);
   if (primaries.length > 1) throw badRequest('invalidValue', `${place}: more than one value is primary`);
   return values.length > 0 ? values : undefined;
+}
+
+/** @throws BadRequestError for a list of more values than anybody has */
+export function requireFewValues(value: unknown, place: string): void {
+  if (Array.isArray(value) && value.length > VALUES_MAX)
+    throw badRequest('invalidValue', `${place} has more than ${VALUES_MAX} values`);
 }
 
 function normalizeObject(attributes: readonly Attribute[], input: ScimObject, prefix: string): ScimObject {

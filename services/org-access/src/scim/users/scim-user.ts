@@ -21,6 +21,8 @@ export interface UserColumns {
 const EMAIL = /^[^\s@,;<>"]+@[^\s@,;<>"]+$/;
 const EMAIL_MAX = 320;
 const KEY_MAX = 1_024;
+/** Bytes of what is stored of a user: a list has up to 200 of them. */
+const USER_BYTES_MAX = 131_072;
 
 /** Reads a user from a body. @throws BadRequestError when it is not valid, for example without a work address */
 export function readUser(body: ScimObject): UserColumns {
@@ -38,6 +40,8 @@ export function toColumns(resource: ScimObject): UserColumns {
       throw badRequest('invalidValue', `${name} is longer than ${KEY_MAX} characters`);
     }
   }
+  if (Buffer.byteLength(JSON.stringify(attributes)) > USER_BYTES_MAX)
+    throw badRequest('invalidValue', `The user is larger than ${USER_BYTES_MAX} bytes`);
   return {
     externalId: externalId as string | null,
     userName,
