@@ -38,7 +38,7 @@ export const PUBLISH_WITHIN_MS = 6_000;
 export interface EventBus {
   /**
    * Resolves when the bus has stored the events. Throws `BusUnavailableError` within six seconds when it cannot be
-   * reached or does not confirm.
+   * reached or does not confirm, and `EventTooLargeError` for events that it never takes.
    */
   publish(topic: TopicName, events: KeyedEvent[]): Promise<void>;
   /**
@@ -108,6 +108,14 @@ export class BusUnavailableError extends Error {
   constructor(cause: unknown) {
     super(`The event bus is not available: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     this.name = 'BusUnavailableError';
+  }
+}
+
+/** The bus is there, and never takes these events together: they are larger than it accepts. */
+export class EventTooLargeError extends Error {
+  constructor(cause: unknown) {
+    super('The events are larger than the event bus accepts.', { cause });
+    this.name = 'EventTooLargeError';
   }
 }
 

@@ -16,6 +16,7 @@ export {
   BusUnavailableError,
   type EventBus,
   type EventBusConfig,
+  EventTooLargeError,
   type KafkaBusConfig,
   type KeyedEvent,
   type RedisBusConfig,

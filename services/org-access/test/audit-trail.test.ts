@@ -95,6 +95,19 @@ it('the audit trail is one chain per organization without gaps, however many tra
   );
 });
 
+it('an event larger than the event bus carries is whole in the trail, and published with all but its content', async () => {
+  const organizationId = uuidv7();
+  const members = Array.from({ length: 30_000 }, () => uuidv7());
+  await record(organizationId, { before: { members: [] }, after: { members } }, {});
+  const [large, small] = await chainOf(organizationId);
+  expect(large!.after).toEqual({ members });
+  expect(hashEvent(large!)).toBe(large!.hash);
+  const outbox = await database.prisma.outbox.findMany({ where: { key: organizationId }, orderBy: { id: 'asc' } });
+  const details = { left_out_bytes: Buffer.byteLength(JSON.stringify(large)) };
+  const published = [{ ...large, before: null, after: null, details }, small];
+  expect(outbox.map(({ event }) => (event as { data: unknown }).data)).toEqual(published);
+});
+
 it('an event has the same hash after it was stored, whatever its values are', async () => {
   const organizationId = uuidv7();
   const after = {

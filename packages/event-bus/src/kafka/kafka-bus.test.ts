@@ -18,7 +18,14 @@ import {
   ResourcePatternTypes,
 } from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEventBus, type EventBus, type KafkaBusConfig, type KeyedEvent, makeEvent } from '../index.ts';
+import {
+  createEventBus,
+  type EventBus,
+  EventTooLargeError,
+  type KafkaBusConfig,
+  type KeyedEvent,
+  makeEvent,
+} from '../index.ts';
 import { recordingLogger } from '../test/recording-logger.ts';
 import { kafkaClientConfig } from './kafka-client.ts';
 
@@ -188,6 +195,13 @@ describe.runIf(isKafkaAvailable())('event bus on Kafka', () => {
       await Promise.all([trusting.close(), doubting.close()]);
       encrypted.close();
     }
+  });
+
+  it('tells an event that the broker never takes from an outage, and goes on with others', async () => {
+    const large = issued();
+    Object.assign(large.event, { padding: 'x'.repeat(1_100_000) });
+    await expect(bus.publish('organizations', [issued(), large])).rejects.toThrow(EventTooLargeError);
+    await bus.publish('organizations', [issued()]);
   });
 
   it('recreates its topics on a broker that came back without them, and its subscribers go on there', async () => {

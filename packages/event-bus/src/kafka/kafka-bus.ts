@@ -4,6 +4,7 @@ import {
   type BusContext,
   BusUnavailableError,
   type EventBus,
+  EventTooLargeError,
   type KafkaBusConfig,
   type KeyedEvent,
   PUBLISH_WITHIN_MS,
@@ -63,6 +64,7 @@ export class KafkaBus implements EventBus {
     } catch (error) {
       if (this.#producer === producer) this.#producer = undefined;
       void producer?.close();
+      if (isTooLarge(error)) throw new EventTooLargeError(error);
       // The broker may have come back without its data.
       this.#topics.invalidate();
       throw new BusUnavailableError(error);
@@ -85,6 +87,13 @@ export class KafkaBus implements EventBus {
     await this.#subscriptions.close();
     await this.#producer?.close();
   }
+}
+
+/** Returns whether the broker, or the topic, takes only less in one request, as their settings say. */
+function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { type } = error as { type?: unknown };
+  return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE' || isTooLarge(error.cause);
 }
 
 /** Returns the result of the work unless the deadline passes first; the work then continues unobserved. */

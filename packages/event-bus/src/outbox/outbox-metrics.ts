@@ -1,5 +1,6 @@
 import { cacheForScrape, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
+import { SET_ASIDE } from './unpublished-rows.ts';
 
 /** Maximum number of counted rows: after a long outage of the bus, a scrape must not read the whole outbox. */
 const COUNTED_MAX = 100_000;
@@ -28,9 +29,11 @@ interface OutboxBacklog {
 async function readOutboxBacklog(pool: pg.Pool): Promise<OutboxBacklog> {
   const { rows } = await pool.query<OutboxBacklog>({
     name: 'outbox_behind',
-    text: `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM outbox ORDER BY id LIMIT 1), 0)::float8
+    text: `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM outbox
+                    WHERE NOT topic LIKE '%${SET_ASIDE}' ORDER BY id LIMIT 1), 0)::float8
                     AS "lagSeconds",
-                  (SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT ${COUNTED_MAX}) AS counted)::integer AS rows`,
+                  (SELECT count(*) FROM (SELECT 1 FROM outbox
+                    WHERE NOT topic LIKE '%${SET_ASIDE}' LIMIT ${COUNTED_MAX}) AS counted)::integer AS rows`,
   });
   return rows[0]!;
 }

@@ -6,7 +6,14 @@ import { Metrics } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, testRedis, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BusUnavailableError, createEventBus, type EventBus, type KeyedEvent, makeEvent } from '../index.ts';
+import {
+  BusUnavailableError,
+  createEventBus,
+  type EventBus,
+  EventTooLargeError,
+  type KeyedEvent,
+  makeEvent,
+} from '../index.ts';
 import { recordingLogger } from '../test/recording-logger.ts';
 import { insertIntoOutbox } from './outbox.ts';
 import { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
@@ -318,6 +325,34 @@ describe('OutboxRelay', () => {
     await waitFor(() => bus.published.length === 12);
     expect(Math.max(...sizes)).toBeLessThan(1_000_000);
     expect(bus.published.map(({ event }) => event.id)).toEqual(rows.map(({ event }) => event.id));
+  });
+
+  it('sets aside an event that is too large for the bus, for the operator, and publishes all others in order', async () => {
+    const rows = Array.from({ length: 9 }, () => row('k'));
+    const [, , large, , nearly] = rows as [unknown, unknown, ...ReturnType<typeof row>[]];
+    Object.assign(large!.event, { padding: 'x'.repeat(1_000_000) });
+    // Alone the bus takes it.
+    Object.assign(nearly!.event, { padding: 'x'.repeat(899_000) });
+    await insertIntoOutbox(pool, rows);
+    const publish = bus.publish.bind(bus);
+    bus.publish = async (topic, events) => {
+      if (JSON.stringify(events).length > 900_000) throw new EventTooLargeError(new Error('too large'));
+      await publish(topic, events);
+    };
+    const metrics = new Metrics();
+    start({ metrics });
+    await waitFor(async () => bus.published.length === 8 && (await left()) === 1);
+    const published = rows.filter((each) => each !== large).map(({ event }) => event.id);
+    expect(bus.published.map(({ event }) => event.id)).toEqual(published);
+    const kept = await pool.query('SELECT topic, event FROM outbox');
+    expect(kept.rows).toEqual([{ topic: 'organizations.too-large', event: large!.event }]);
+    expect(log.messages('error')).toMatchObject([{ fields: { topic: 'organizations', eventId: large!.event.id } }]);
+    for (const line of [
+      /outbox_set_aside_total\{topic="organizations"\} 1\n/,
+      /outbox_rows 0\n/,
+      /outbox_lag_seconds 0\n/,
+    ])
+      expect(await metrics.text()).toMatch(line);
   });
 
   it('carries an event from a commit to a subscriber over a real bus', async () => {

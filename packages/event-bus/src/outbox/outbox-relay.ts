@@ -4,10 +4,10 @@ import type { TopicName } from '@runyard/contracts';
 import { Lease } from '@runyard/leases';
 import { type Logger, type Metrics, WakeableTimer } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { EventBus, KeyedEvent } from '../event-bus.ts';
+import { type EventBus, EventTooLargeError, type KeyedEvent } from '../event-bus.ts';
 import { findTopic } from '../events.ts';
 import { reportOutboxMetrics } from './outbox-metrics.ts';
-import { readUnpublishedRows, type UnpublishedRow } from './unpublished-rows.ts';
+import { readUnpublishedRows, SET_ASIDE, type UnpublishedRow } from './unpublished-rows.ts';
 
 export interface OutboxRelayOptions {
   pool: pg.Pool;
@@ -142,26 +142,55 @@ export class OutboxRelay {
     }
     let failure: unknown;
     for (const [topic, ofTopic] of byTopic) {
-      // The previous topic may have taken long: another relay may have published all of this by now.
-      if (!(await this.#lease.isMine())) return failure;
       try {
-        await this.#options.bus.publish(
-          topic,
-          ofTopic.map(({ key, event }): KeyedEvent => ({ key, event })),
-        );
-        await this.#options.pool.query({
-          name: 'outbox_delete',
-          // It does not wait for the disk: rows that a crash of the server brings back are published again.
-          text: `DELETE FROM outbox USING (SELECT set_config('synchronous_commit', 'off', true)) AS lax
-                 WHERE id = ANY($1::bigint[])`,
-          values: [ofTopic.map(({ id }) => id)],
-        });
-        this.#instruments?.published.inc({ topic }, ofTopic.length);
+        await this.#publishTogether(topic, ofTopic);
       } catch (error) {
         failure ??= error;
       }
     }
     return failure;
+  }
+
+  /** Publishes rows of a topic; in smaller and smaller parts where they are too large, and without those that always are. */
+  async #publishTogether(topic: TopicName, rows: UnpublishedRow[]): Promise<void> {
+    // The rows before may have taken long: another relay may have published all of this by now.
+    if (!(await this.#lease.isMine())) return;
+    const { bus, pool } = this.#options;
+    try {
+      await bus.publish(
+        topic,
+        rows.map(({ key, event }): KeyedEvent => ({ key, event })),
+      );
+    } catch (error) {
+      if (!(error instanceof EventTooLargeError)) throw error;
+      if (rows.length === 1) return this.#setAside(topic, rows[0]!, error);
+      const middle = Math.ceil(rows.length / 2);
+      await this.#publishTogether(topic, rows.slice(0, middle));
+      return this.#publishTogether(topic, rows.slice(middle));
+    }
+    await pool.query({
+      name: 'outbox_delete',
+      // It does not wait for the disk: rows that a crash of the server brings back are published again.
+      text: `DELETE FROM outbox USING (SELECT set_config('synchronous_commit', 'off', true)) AS lax
+             WHERE id = ANY($1::bigint[])`,
+      values: [rows.map(({ id }) => id)],
+    });
+    this.#instruments?.published.inc({ topic }, rows.length);
+  }
+
+  /** Keeps a row for the operator under a topic that no relay reads. Otherwise it would hold up all that come after it. */
+  async #setAside(topic: TopicName, { id, event }: UnpublishedRow, error: EventTooLargeError): Promise<void> {
+    await this.#options.pool.query({
+      name: 'outbox_set_aside',
+      text: 'UPDATE outbox SET topic = topic || $2 WHERE id = $1',
+      values: [id, SET_ASIDE],
+    });
+    this.#options.logger.error('an event is too large for the event bus, set aside', {
+      topic,
+      eventId: event.id,
+      error,
+    });
+    this.#instruments?.setAside.inc({ topic });
   }
 }
 
@@ -169,6 +198,9 @@ function instrumentsOf(metrics: Metrics) {
   return {
     published: metrics.counter('outbox_published_total', 'Events published from the outbox.', ['topic']),
     failures: metrics.counter('outbox_failures_total', 'Attempts to publish the outbox that failed.'),
+    setAside: metrics.counter('outbox_set_aside_total', 'Events that are too large for the bus, left in the outbox.', [
+      'topic',
+    ]),
     active: metrics.gauge(
       'outbox_relay_active',
       'Whether the relay of this process has the lease: 1 in one process per database.',

@@ -13,6 +13,9 @@ export interface UnpublishedRow {
 /** Bytes of one batch: much less than a broker accepts in one request (1 MB by default). */
 const BATCH_BYTES_MAX = 512 * 1024;
 
+/** Ends the topic of a row that the bus does not take. */
+export const SET_ASIDE = '.too-large';
+
 /**
  * Returns the rows with the lowest ids within the limits of number and bytes, but at least one, and whether there are
  * more. Topics of a newer version stay for a relay that knows them.

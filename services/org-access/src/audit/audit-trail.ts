@@ -55,11 +55,25 @@ async function appendToChain(
     return event;
   });
   const published = events.map((event) => ({
-    ...makeEvent(AuditEventRecorded, { source: '/runyard/org-access', subject: organizationId, data: event }),
+    ...makeEvent(AuditEventRecorded, {
+      source: '/runyard/org-access',
+      subject: organizationId,
+      data: toPublished(event),
+    }),
     id: event.id,
     time: event.occurred_at,
   }));
   await insert(transaction, events, published);
+}
+
+/** Bytes of an event that the event bus carries in any case: brokers take 1 MB at once. */
+const PUBLISHED_BYTES_MAX = 256 * 1024;
+
+/** Returns an event as it is published: one that is too large for the bus without its content, which is in the trail. */
+function toPublished(event: AuditEvent): AuditEvent {
+  const bytes = Buffer.byteLength(JSON.stringify(event));
+  if (bytes <= PUBLISHED_BYTES_MAX) return event;
+  return { ...event, before: null, after: null, details: { left_out_bytes: bytes } };
 }
 
 function makeAuditEvent(
