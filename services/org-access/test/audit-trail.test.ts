@@ -8,6 +8,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { renderEvent } from '../src/audit/audit-event.ts';
 import { AuditKeys } from '../src/audit/audit-keys.ts';
+import { readEvents, readPage } from '../src/audit/audit-log.ts';
 import { AuditRetention } from '../src/audit/audit-retention.ts';
 import { audited } from '../src/audit/audit-trail.ts';
 import { actAs } from '../src/audit/change-origin.ts';
@@ -106,6 +107,27 @@ it('an event larger than the event bus carries is whole in the trail, and publis
   const details = { left_out_bytes: Buffer.byteLength(JSON.stringify(large)) };
   const published = [{ ...large, before: null, after: null, details }, small];
   expect(outbox.map(({ event }) => (event as { data: unknown }).data)).toEqual(published);
+});
+
+it('a page of large events ends early, and so do the parts of an export: together they leave none out', async () => {
+  const organizationId = uuidv7();
+  const after = { text: 'x'.repeat(1_000_000) };
+  for (let index = 0; index < 10; index++) await record(organizationId, { after }, {});
+  const sizes: number[] = [];
+  const seen: number[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await readPage(database.prisma, organizationId, {}, { limit: 500, cursor });
+    seen.push(...page.items.map(({ sequence }) => sequence));
+    sizes.push(page.items.length);
+    cursor = page.cursor;
+  }
+  expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => 20 - index));
+  expect(sizes).toEqual([17, 3]);
+  const parts: number[][] = [];
+  for await (const events of readEvents(database.prisma, organizationId, { after: 0, upTo: 20 }))
+    parts.push(events.map(({ sequence }) => sequence));
+  expect(parts.map(({ length }) => length)).toEqual([16, 4]);
+  expect(parts.flat()).toEqual(seen.toReversed());
 });
 
 it('an event has the same hash after it was stored, whatever its values are', async () => {

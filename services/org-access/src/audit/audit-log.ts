@@ -5,10 +5,15 @@ import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { renderEvent } from './audit-event.ts';
 
-/** Events in memory at once while a whole trail is read. */
+/** Events in memory at once while a whole trail is read, and bytes of their content: some events name thousands of members. */
 const BATCH = 500;
+const BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Reads a page, the newest first. @throws InvalidFieldError for a cursor that no page gave */
+/**
+ * Reads a page, the newest first. It ends early where its events are large.
+ *
+ * @throws InvalidFieldError for a cursor that no page gave
+ */
 export async function readPage(
   queries: Queries,
   organizationId: string,
@@ -16,14 +21,9 @@ export async function readPage(
   page: { limit: number; cursor: string | undefined },
 ): Promise<{ items: AuditEvent[]; cursor: string | null }> {
   const before = page.cursor === undefined ? undefined : parseCursor(page.cursor);
-  const rows = await queries.auditEvent.findMany({
-    where: { AND: [whereOf(organizationId, filters), before === undefined ? {} : { sequence: { lt: before } }] },
-    orderBy: { sequence: 'desc' },
-    take: page.limit + 1,
-  });
-  const items = rows.slice(0, page.limit).map(renderEvent);
-  const isLast = rows.length <= page.limit;
-  return { items, cursor: isLast ? null : formatCursor(items.at(-1)!.sequence) };
+  const where = { AND: [whereOf(organizationId, filters), before === undefined ? {} : { sequence: { lt: before } }] };
+  const { events, hasMore } = await readSome(queries, organizationId, { where, order: 'desc', max: page.limit });
+  return { items: events, cursor: hasMore ? formatCursor(events.at(-1)!.sequence) : null };
 }
 
 /** Reads all events between two positions (the first excluded, the last included), the oldest first, in batches. */
@@ -33,15 +33,42 @@ export async function* readEvents(
   { filters = {}, after, upTo }: { filters?: AuditLogFilters; after: number; upTo: number },
 ): AsyncGenerator<AuditEvent[]> {
   for (let last = after; last < upTo; ) {
-    const rows = await queries.auditEvent.findMany({
-      where: { AND: [whereOf(organizationId, filters), { sequence: { gt: last, lte: upTo } }] },
-      orderBy: { sequence: 'asc' },
-      take: BATCH,
-    });
-    if (rows.length === 0) return;
-    yield rows.map(renderEvent);
-    last = Number(rows.at(-1)!.sequence);
+    const where = { AND: [whereOf(organizationId, filters), { sequence: { gt: last, lte: upTo } }] };
+    const { events } = await readSome(queries, organizationId, { where, order: 'asc', max: BATCH });
+    if (events.length === 0) return;
+    yield events;
+    last = events.at(-1)!.sequence;
   }
+}
+
+/** Reads the first events, as many as there is room for in memory, but at least one, and whether there are more. */
+async function readSome(
+  queries: Queries,
+  organizationId: string,
+  { where, order, max }: { where: Prisma.AuditEventWhereInput; order: 'asc' | 'desc'; max: number },
+): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
+  const found = await queries.auditEvent.findMany({
+    where,
+    orderBy: { sequence: order },
+    take: max + 1,
+    select: { sequence: true },
+  });
+  const sequences = found.slice(0, max).map(({ sequence }) => sequence);
+  const sizes = await queries.$queryRaw<{ sequence: bigint; bytes: bigint }[]>`
+    SELECT sequence, coalesce(octet_length(before::text), 0)::bigint + coalesce(octet_length(after::text), 0)
+      + coalesce(octet_length(details::text), 0) AS bytes
+    FROM audit_event WHERE organization_id = ${organizationId}::uuid AND sequence = ANY(${sequences})`;
+  const sizeOf = new Map(sizes.map(({ sequence, bytes }) => [sequence, Number(bytes)]));
+  let total = 0;
+  const fitting = sequences.filter((sequence, index) => {
+    total += sizeOf.get(sequence) ?? 0;
+    return index === 0 || total <= BATCH_BYTES;
+  });
+  const rows = await queries.auditEvent.findMany({
+    where: { organizationId, sequence: { in: fitting } },
+    orderBy: { sequence: order },
+  });
+  return { events: rows.map(renderEvent), hasMore: fitting.length < found.length };
 }
 
 function whereOf(organizationId: string, filters: AuditLogFilters): Prisma.AuditEventWhereInput {

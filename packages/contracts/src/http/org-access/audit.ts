@@ -84,7 +84,11 @@ export const listAuditLogs = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
       cursor,
     }),
     responses: {
-      200: { description: 'A page.', schema: AuditLogPage, example: { items: [exampleAuditEvent], cursor: null } },
+      200: {
+        description: 'A page, which ends early where events are large.',
+        schema: AuditLogPage,
+        example: { items: [exampleAuditEvent], cursor: null },
+      },
       ...errors,
     },
     examples: { query: { action: ['workspace.created'] } },
