@@ -231,7 +231,16 @@ describe('metadata', () => {
     expect((await post(response({ signer }))).status).toBe(303);
   });
 
-  it('is refused with several providers, without a certificate, or with an unknown binding alone', () => {
+  it('takes no longer to read the more elements stand beside each other', () => {
+    const good = samlMetadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer: TEST_SIGNER });
+    const large = good.replace('</IDPSSODescriptor>', `${'<a/>'.repeat(19_000)}</IDPSSODescriptor>`);
+    const before = process.cpuUsage();
+    expect(parseIdpMetadata(large)).toEqual(parseIdpMetadata(good));
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(1_500);
+  });
+
+  it('is refused with several providers, with none or many certificates, too deep, or with an unknown binding alone', () => {
     const good = samlMetadataOf({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso', signer: TEST_SIGNER });
     expect(parseIdpMetadata(good)).toMatchObject({ entityId: ENTITY, signInUrl: 'https://idp.example.com/sso' });
     for (const bad of [
@@ -240,6 +249,8 @@ describe('metadata', () => {
       good.replace('HTTP-Redirect', 'HTTP-Artifact'),
       good.replace(/(<X509Certificate>).*(<)/, '$1AAAA$2'),
       good.replace('https://idp.example.com/sso', 'javascript:alert(1)'),
+      good.replace(/<KeyDescriptor.*<\/KeyDescriptor>/s, (key) => key.repeat(11)),
+      good.replace('</IDPSSODescriptor>', `${'<a>'.repeat(100)}${'</a>'.repeat(100)}</IDPSSODescriptor>`),
     ])
       expect(() => parseIdpMetadata(bad)).toThrow('metadata');
   });

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { select } from 'xpath';
+import { requireCheapXml, type XmlLimits } from './cheap-xml.ts';
 import { parseXml } from './parse-xml.ts';
 
 /** The part of a SAML identity provider's metadata that sign-in needs. */
@@ -16,38 +16,60 @@ export class MetadataError extends Error {
   override readonly name = 'MetadataError';
 }
 
+const ELEMENT_NODE = 1;
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
+
+/** Much more than providers publish of themselves. */
+const LIMITS: XmlLimits = { characters: 500_000, depth: 64, nodes: 20_000, siblings: 20_000, attributes: 20_000 };
+/** Each of a provider's keys is tried with each response. */
+const CERTIFICATES_MAX = 10;
 
 /** Reads the metadata of one identity provider. @throws MetadataError */
 export function parseIdpMetadata(xml: string): IdpMetadata {
   if (/<!DOCTYPE|<!ENTITY/i.test(xml)) throw new MetadataError('The metadata must not have a document type.');
-  const document = parseMetadata(xml);
-  const descriptors = elements(document, "//*[local-name()='IDPSSODescriptor']");
+  const descriptors = named(descendantsOf(parseMetadata(xml)), 'IDPSSODescriptor');
   if (descriptors.length !== 1) throw new MetadataError('The metadata must describe exactly one identity provider.');
   const [descriptor] = descriptors as [Element];
   const entityId = (descriptor.parentNode as Element).getAttribute('entityID') ?? '';
   if (entityId === '') throw new MetadataError('The metadata has no entityID.');
-  const service = elements(descriptor, "./*[local-name()='SingleSignOnService']").find(
+  const service = named(childrenOf(descriptor), 'SingleSignOnService').find(
     (each) => each.getAttribute('Binding') === REDIRECT,
   );
   const signInUrl = service?.getAttribute('Location') ?? '';
   if (!isHttpUrl(signInUrl)) throw new MetadataError('The metadata has no SingleSignOnService by HTTP-Redirect.');
-  const keys = elements(descriptor, "./*[local-name()='KeyDescriptor'][not(@use) or @use='signing']");
-  const certificates = keys.flatMap((key) => elements(key, ".//*[local-name()='X509Certificate']")).map(toPem);
+  const keys = named(childrenOf(descriptor), 'KeyDescriptor').filter(
+    (key) => !key.hasAttribute('use') || key.getAttribute('use') === 'signing',
+  );
+  const certificates = keys.flatMap((key) => named(descendantsOf(key), 'X509Certificate'));
   if (certificates.length === 0) throw new MetadataError('The metadata has no signing certificate.');
-  return { entityId, signInUrl, certificates: [...new Set(certificates)] };
+  if (certificates.length > CERTIFICATES_MAX)
+    throw new MetadataError(`The metadata has more than ${CERTIFICATES_MAX} signing certificates.`);
+  return { entityId, signInUrl, certificates: [...new Set(certificates.map(toPem))] };
 }
 
 function parseMetadata(xml: string): Document {
   try {
+    requireCheapXml(xml, LIMITS);
     return parseXml(xml);
   } catch (error) {
     throw new MetadataError(`The metadata is not XML: ${(error as Error).message}`);
   }
 }
 
-function elements(node: Node, path: string): Element[] {
-  return select(path, node) as unknown as Element[];
+function named(elements: Iterable<Element>, name: string): Element[] {
+  return [...elements].filter(({ localName }) => localName === name);
+}
+
+function* childrenOf(node: Node): Generator<Element> {
+  for (let child = node.firstChild; child; child = child.nextSibling)
+    if (child.nodeType === ELEMENT_NODE) yield child as Element;
+}
+
+function* descendantsOf(node: Node): Generator<Element> {
+  for (const child of childrenOf(node)) {
+    yield child;
+    yield* descendantsOf(child);
+  }
 }
 
 function toPem(element: Element): string {

@@ -3,11 +3,13 @@ import type { SsoProvider } from '../../generated/client.ts';
 import { samlOf } from '../provider-configuration.ts';
 import { SignInRefusedError } from '../sign-in-refusal.ts';
 import type { SsoUrls } from '../sso-urls.ts';
-import { parseIdpMetadata } from './idp-metadata.ts';
+import { type IdpMetadata, parseIdpMetadata } from './idp-metadata.ts';
 import type { SamlResponse } from './saml-response.ts';
 
 const CLOCK_SKEW_MS = 60_000;
 const REQUEST_LIFETIME_MS = 10 * 60_000;
+/** Providers of which the metadata is kept. */
+const METADATA_MAX = 500;
 const PERSISTENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 
@@ -25,6 +27,8 @@ export interface Assertion {
 /** Speaks SAML 2.0 with the providers of organizations. */
 export class SamlClient {
   readonly #urls: SsoUrls;
+  /** By provider and its last change. */
+  readonly #metadata = new Map<string, IdpMetadata>();
 
   constructor(options: { urls: SsoUrls }) {
     this.#urls = options.urls;
@@ -96,8 +100,19 @@ export class SamlClient {
     throw new Error('The assertion is not for this service, or answers another request.');
   }
 
+  /** Reads the metadata of a provider once, as anybody may begin a sign-in. */
+  #metadataOf({ id, updatedAt, metadata }: SsoProvider): IdpMetadata {
+    const key = `${id} ${updatedAt.getTime()}`;
+    const known = this.#metadata.get(key);
+    if (known) return known;
+    const read = parseIdpMetadata(metadata ?? '');
+    if (this.#metadata.size >= METADATA_MAX) this.#metadata.clear();
+    this.#metadata.set(key, read);
+    return read;
+  }
+
   #saml(provider: SsoProvider, requestId: string | null): SAML {
-    const { signInUrl, certificates } = parseIdpMetadata(provider.metadata ?? '');
+    const { signInUrl, certificates } = this.#metadataOf(provider);
     const { entityId, isResponseSigned } = samlOf(provider);
     return new SAML({
       issuer: this.#urls.samlEntityId,
