@@ -57,4 +57,20 @@ describe('the name of a group', () => {
   ])('%j with the separator %j gives nothing', (name, separator) => {
     expect(readGroupName(name, context(separator))).toBeNull();
   });
+
+  it('is read in time, whatever an identity provider makes of it', () => {
+    const workspaces = Array.from({ length: 500 }, (_, index) => `workspace ${index}`.padEnd(200, '-'));
+    const many = { ...context(), workspaces: workspaces.map((name) => ({ id: name, displayName: name })) };
+    const slow = 'organization user:'.repeat(28) + ':'.repeat(500);
+    const before = process.cpuUsage();
+    for (const name of [slow, slow, slow, slow.repeat(200)]) expect(readGroupName(name, many)).toBeNull();
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(300);
+  });
+
+  it('means nothing when it is longer than names are', () => {
+    const long = (length: number) => 'Organization User:Production:Editor'.padStart(length, 'x');
+    expect(readGroupName(long(1_024), context())).toEqual(workspace(organizationUser, 'Production', 'Editor'));
+    expect(readGroupName(long(1_025), context())).toBeNull();
+  });
 });

@@ -15,6 +15,8 @@ export interface GroupNameContext {
   workspaceRoles: readonly { id: string; displayName: string }[];
 }
 
+/** Characters of a name that can mean something. Identity providers choose names, and longer ones take ever longer to read. */
+const NAME_MAX = 1_024;
 const ADMINISTRATORS = /organization admins?$/i;
 
 /** The organization roles that a workspace group may name, as they are written in names. */
@@ -32,13 +34,16 @@ const ORGANIZATION_ROLES: readonly { text: string; id: string }[] = [
  * contain the separator themselves, the first split counts for which both workspace and role exist.
  */
 export function readGroupName(name: string, context: GroupNameContext): GroupMeaning | null {
+  if (name.length > NAME_MAX) return null;
   const text = name.normalize('NFC').trim();
   if (ADMINISTRATORS.test(text)) return { kind: 'administrators' };
   const lower = text.toLowerCase();
+  let names: { workspaces: NameIndex; roles: NameIndex } | undefined;
   for (const { text: role, id: organizationRoleId } of ORGANIZATION_ROLES) {
     const marker = role + context.separator.toLowerCase();
     for (let start = lower.indexOf(marker); start >= 0; start = lower.indexOf(marker, start + 1)) {
-      const place = splitWorkspaceAndRole(text.slice(start + marker.length), context);
+      names ??= { workspaces: new NameIndex(context.workspaces), roles: new NameIndex(context.workspaceRoles) };
+      const place = splitWorkspaceAndRole(text.slice(start + marker.length), context.separator, names);
       if (place) return { kind: 'workspace', organizationRoleId, ...place };
     }
   }
@@ -64,20 +69,37 @@ export function rolesOfGroup(name: string, context: GroupNameContext): GroupRole
 
 function splitWorkspaceAndRole(
   text: string,
-  { separator, workspaces, workspaceRoles }: GroupNameContext,
+  separator: string,
+  { workspaces, roles }: { workspaces: NameIndex; roles: NameIndex },
 ): { workspaceId: string; workspaceRoleId: string } | null {
   for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + 1)) {
-    const workspace = findNamed(workspaces, text.slice(0, at));
-    const role = workspace && findNamed(workspaceRoles, text.slice(at + separator.length));
-    if (role) return { workspaceId: workspace.id, workspaceRoleId: role.id };
+    if (at > workspaces.longest) return null;
+    const workspaceId = workspaces.find(text.slice(0, at));
+    const workspaceRoleId = workspaceId && roles.find(text.slice(at + separator.length));
+    if (workspaceRoleId) return { workspaceId, workspaceRoleId };
   }
   return null;
 }
 
-/** Prefers the exact name; identity providers change the case of letters. */
-function findNamed<Named extends { displayName: string }>(all: readonly Named[], name: string): Named | undefined {
-  return (
-    all.find(({ displayName }) => displayName === name) ??
-    all.find(({ displayName }) => displayName.toLowerCase() === name.toLowerCase())
-  );
+/** Finds ids by names. It prefers the exact name, as identity providers change the case of letters, and then the first. */
+class NameIndex {
+  /** The length of the longest name. */
+  readonly longest: number;
+  readonly #exact = new Map<string, string>();
+  readonly #folded = new Map<string, string>();
+
+  constructor(named: readonly { id: string; displayName: string }[]) {
+    let longest = 0;
+    for (const { id, displayName } of named) {
+      const folded = displayName.toLowerCase();
+      if (!this.#exact.has(displayName)) this.#exact.set(displayName, id);
+      if (!this.#folded.has(folded)) this.#folded.set(folded, id);
+      longest = Math.max(longest, displayName.length, folded.length);
+    }
+    this.longest = longest;
+  }
+
+  find(name: string): string | undefined {
+    return this.#exact.get(name) ?? this.#folded.get(name.toLowerCase());
+  }
 }
