@@ -2,7 +2,7 @@
  * Postgres for every service.
  *
  * - `openPool`, `checkPooler`: pools that survive the server, with time limits on statements and idle transactions.
- * - `ReadLimits`, `underCurrentLimits`: how many connections, and how much time, the reads of callers get.
+ * - `ReadLimits`, `limitOperations`, `underCurrentLimits`: how many connections, and how much time, the reads of callers get.
  * - `withoutBeforeRows`: a statement that many callers share, whose rows are returned before the pool prepares them.
  * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
@@ -20,6 +20,7 @@ export { checkPooler } from './check-pooler.ts';
 export { withoutBeforeRows } from './client-before-rows.ts';
 export { containsAny } from './contains-any.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
+export { limitOperations } from './limit-operations.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { mapDatabaseOutages, toUnavailableError } from './outages.ts';
 export { isPoolBusy, openPool, type PoolOptions, type PoolStats, readPoolStats } from './pool.ts';

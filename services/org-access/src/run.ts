@@ -12,6 +12,7 @@ import { createLocalJWKSet } from 'jose';
 import { withChangeOrigin } from './audit/change-origin.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
+import { limitReads } from './database/limit-reads.ts';
 import { errorForm } from './error-form.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { openAccounts } from './open-accounts.ts';
@@ -73,6 +74,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       refuseUnstorableText,
       withChangeOrigin,
       requireOperationPermission,
+      limitReads(config),
     ]),
   });
   earlyListener.serve(app);

@@ -1,5 +1,5 @@
-import { ReadLimits } from '@runyard/database';
-import { ClientDisconnectedError, type HandlerRequest, type Middleware } from '@runyard/service-kit';
+import { limitOperations } from '@runyard/database';
+import type { HandlerRequest, Middleware } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 
 /** Operations whose statements read, or copy, as much as their callers have. */
@@ -31,20 +31,13 @@ const NEVER = new AbortController().signal;
  * clients search. A statement of a heavy read ends after a time, and when its client has left.
  */
 export function limitReads(config: Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_READ_TIMEOUT_SECONDS'>): Middleware {
-  const limits = new ReadLimits({
+  const options = {
     connectionsMax: Math.floor(config.DATABASE_POOL_SIZE / 2),
     statementMs: config.DATABASE_READ_TIMEOUT_SECONDS * 1000,
-  });
-  return ({ operation, handler }) => ({
-    operation,
-    handler(request) {
-      if (!isHeavy(operation.operationId, request)) return handler(request);
-      const { signal } = request;
-      const limited = limits.run(operation.operationId === 'copyThread' ? NEVER : signal, () => handler(request));
-      return limited.catch((error: unknown) => {
-        throw signal.aborted ? new ClientDisconnectedError() : error;
-      });
-    },
+  };
+  return limitOperations(options, (operationId, request) => {
+    if (!isHeavy(operationId, request)) return undefined;
+    return operationId === 'copyThread' ? NEVER : request.signal;
   });
 }
 
