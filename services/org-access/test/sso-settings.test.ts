@@ -53,6 +53,21 @@ const create = async (body: object) => {
 const field = (name: string) => ({ status: 422, body: { detail: [{ loc: ['body', name] }] } });
 
 describe('settings of single sign-on', () => {
+  it('are made for twenty providers of an organization at most, also by many requests at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 22 }, (_, index) =>
+        platform.asAdmin<SsoSettings>('POST', PATH, oidc({ client_id: `client ${index}` })),
+      ),
+    );
+    const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.id);
+    expect(made).toHaveLength(20);
+    expect(answers.find(({ status }) => status !== 201)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body'] }] },
+    });
+    for (const id of made) await platform.asAdmin('DELETE', `${PATH}/${id}`);
+  });
+
   it('are made, listed, changed and deleted under both prefixes, audited, and show no secret anywhere', async () => {
     const made = await create(oidc({ email_domains: ['Example.COM'], display_name: 'Company' }));
     expect(made).toMatchObject({

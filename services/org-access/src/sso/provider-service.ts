@@ -23,6 +23,8 @@ import type { ProviderSources } from './provider-sources.ts';
 import { type ProviderWithDomains, renderProvider } from './provider-view.ts';
 import type { SsoUrls } from './sso-urls.ts';
 
+/** A SAML response that nobody asked for is checked with each provider of its issuer, and anybody may send one. */
+const PROVIDERS_MAX = 20;
 /** Fields that the variables decide on for a provider that comes from them. */
 const ENVIRONMENT_FIELDS = ['issuer_url', 'client_id', 'client_secret', 'scopes', 'logout_at_provider'];
 
@@ -61,6 +63,9 @@ export class SsoProviderService {
       withIdempotencyKey(
         keyed,
         audited(async (transaction, audit) => {
+          await lock(transaction, organizationId);
+          if ((await transaction.ssoProvider.count({ where: { organizationId } })) >= PROVIDERS_MAX)
+            throw tooManyProviders();
           await requireDefaults(transaction, organizationId, body);
           const id = uuidv7();
           const provider = await transaction.ssoProvider.create({
@@ -249,6 +254,11 @@ async function requireDefaults(
     const missing = workspaceIds.find((id) => !live.some((workspace) => workspace.id === id.toLowerCase()));
     if (missing !== undefined) throw unknown('default_workspace_ids', `There is no workspace ${missing}.`);
   }
+}
+
+function tooManyProviders(): InvalidFieldError {
+  const message = `An organization has at most ${PROVIDERS_MAX} identity providers.`;
+  return new InvalidFieldError(['body'], message, { code: 'sso_provider_invalid' });
 }
 
 function fromEnvironment(): ConflictError {
