@@ -154,7 +154,7 @@ describe('a deleted workspace', () => {
         (await platform.call<Deployment>('GET', `/v2/deployments/${id}`, { as })).body.status === 'AWAITING_DELETE';
       await waitFor(isDeleting, { what: 'the deletion of the deployments' });
     }
-    expect(await countRows(workspace)).toEqual({ deployment: 2, deployment_address: 2, listener: 2 });
+    expect(await countRows(workspace)).toEqual({ deployment: 2, deployment_address: 4, listener: 2 });
     expect(await countDeployments(workspace)).toBe(0);
 
     await platform.call('POST', `${lease}/deployments/${removed.id}/status`, {
@@ -163,7 +163,7 @@ describe('a deleted workspace', () => {
     });
     await publish(workspace);
     await waitFor(async () => (await countRows(workspace)).listener === 1, { what: 'the end of the first listener' });
-    expect(await countRows(workspace)).toEqual({ deployment: 1, deployment_address: 2, listener: 1 });
+    expect(await countRows(workspace)).toEqual({ deployment: 1, deployment_address: 4, listener: 1 });
     await withDatabaseClient(platform.database.url, (client) =>
       client.query("UPDATE deployment SET delete_requested_at = now() - interval '61 minutes' WHERE id = $1", [
         left.id,
@@ -172,7 +172,7 @@ describe('a deleted workspace', () => {
     await publish(workspace);
     await waitFor(async () => (await countRows(workspace)).listener === undefined, { what: 'the end of the second' });
     // No other workspace gets the addresses of its deployments.
-    expect(await countRows(workspace)).toEqual({ deployment_address: 2 });
+    expect(await countRows(workspace)).toEqual({ deployment_address: 4 });
   });
 });
 

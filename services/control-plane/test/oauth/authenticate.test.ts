@@ -233,7 +233,7 @@ describe('an agent', () => {
     expect(await served('an-assistant')).toEqual([true, true, true]);
   });
 
-  it('whose deployment is deleted leaves nothing that was connected to it to other deployments', async () => {
+  it('whose deployment is deleted leaves nothing that was or will be connected to it to other deployments', async () => {
     const [alice, bob] = [user(), user()];
     const oauth_token_id = await tokenOf(alice);
     const payroll = (environment: string) => ({ agent: { agent_id: 'payroll', environment } });
@@ -246,7 +246,12 @@ describe('an agent', () => {
       'token' in (await broker.authenticate('plain', { agent_id: name }, { ...bob, deployment: token }));
     const remove = ({ id }: { id: string }) => broker.platform.call('DELETE', `/v2/deployments/${id}`);
     await remove(first);
-    for (const name of [first.id, first.id.toUpperCase()]) expect(await isServed(name)).toBe(false);
+    for (const name of [first.id, first.id.toUpperCase()]) {
+      expect(await isServed(name)).toBe(false);
+      // The request of someone who had not noticed, or whose request was under way.
+      const late = await broker.call('POST', `/agents/${name}/connections`, { oauth_token_id }, alice);
+      expect([late.status, await isServed(name)]).toEqual([201, false]);
+    }
     expect([await isServed('payroll', last), await isServed('payroll')]).toEqual([true, false]);
     await remove(last);
     expect(await isServed('payroll')).toBe(false);

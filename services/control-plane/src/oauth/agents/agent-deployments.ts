@@ -1,4 +1,3 @@
-import { isUuid } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import { ForbiddenError, type Principal, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
@@ -44,21 +43,24 @@ export class AgentDeployments {
 
   /**
    * Returns the ids of agents that the deployment is, of those that it names itself. It always is the one of its own
-   * id. A name that other deployments of the workspace have, and it has not, is theirs. Names that no deployment has,
-   * such as the ids of assistants, are of whichever deployment of the workspace uses them.
+   * id. A name that other deployments of the workspace have, and it has not, is theirs, and so is an id that one of them
+   * had before it was deleted. Names that no deployment has, such as the ids of assistants, are of whichever deployment
+   * of the workspace uses them.
    */
   async agentsOf(deployment: AgentDeployment, agentId: string | null | undefined): Promise<string[]> {
     const { id, organizationId, workspaceId, agentId: own } = deployment;
     if (agentId == null || agentId === id) return [id];
     if (agentId === own) return [id, agentId];
     const name = toSqlText(agentId);
-    const other = await this.#database.prisma.deployment.findFirst({
-      where: {
-        organizationId,
-        workspaceId,
-        // One that is being deleted keeps its names until it is gone.
-        OR: [{ agentId: name }, ...(isUuid(name) ? [{ id: name }] : [])],
-      },
+    const { prisma } = this.#database;
+    const isIdOfOther = await prisma.deploymentAddress.findFirst({
+      where: { kind: 'id', name: name.toLowerCase(), workspaceId },
+      select: { name: true },
+    });
+    if (isIdOfOther) return [id];
+    // One that is being deleted keeps its name until it is gone.
+    const other = await prisma.deployment.findFirst({
+      where: { organizationId, workspaceId, agentId: name },
       select: { id: true },
     });
     return other ? [id] : [id, agentId];

@@ -3,7 +3,7 @@ import type { Prisma } from '../../generated/client.ts';
 
 /**
  * Ends what was connected to a deployment that is being deleted: by its id, and by the name of its agent unless another
- * deployment has that. Both names are free to others from here on, who must not get what was given to this one. Tokens
+ * deployment has that: the name is free to others from here on, who must not get what was given to this one. Tokens
  * that nobody could use any more are deleted.
  */
 export async function endConnections(
