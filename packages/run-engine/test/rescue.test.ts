@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FencedError } from '../src/errors.ts';
 import type { ClaimedRun } from '../src/runs/types.ts';
+import { StuckThreadSearch } from '../src/workers/stuck-threads.ts';
 import { workerSessionName } from '../src/workers/unresponsive-sessions.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
@@ -166,6 +167,31 @@ describe('a thread that nothing would free', () => {
       await fixture.engine.finishRun(success(claimed!));
       expect(await threadOf(threadId)).toMatchObject({ status: 'idle' });
     }
+  });
+
+  it('is found by a later search when more waits than one search looks at, and by each search after the last', async () => {
+    const threadIds: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const threadId = await fixture.thread();
+      await fixture.engine.createRun(aRun({ threadId }));
+      await age(threadId);
+      await fixture.rows('DELETE FROM thread_fence WHERE thread_id = $1', [threadId]);
+      threadIds.push(threadId);
+    }
+    const idle = await fixture.thread();
+    await fixture.rows(`UPDATE thread SET status = 'busy' WHERE thread_id = $1`, [idle]);
+    await age(idle);
+    const search = new StuckThreadSearch({ lookMax: 2 });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const found: string[] = [];
+      for (let count = 0; count < 4; count += 1) {
+        const next = await search.next(fixture.pool);
+        expect(next.length).toBeLessThanOrEqual(3);
+        found.push(...next);
+      }
+      expect(new Set(found)).toEqual(new Set([...threadIds, idle]));
+    }
+    expect(new Set(await fixture.engine.rescue.repairThreads())).toEqual(new Set([...threadIds, idle]));
   });
 
   it('gets back a running run that its fence does not name, to be executed again', async () => {

@@ -1,7 +1,7 @@
 import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
 import { findOutdatedStates, type OutdatedState } from '../threads/outdated-states.ts';
-import { findStuckThreads, repairThreads } from './stuck-threads.ts';
+import { repairThreads, StuckThreadSearch } from './stuck-threads.ts';
 import { type TakeBackOptions, takeBackRuns } from './take-back-runs.ts';
 import type { SweptRun } from './types.ts';
 
@@ -13,6 +13,7 @@ export interface RescueOptions extends TakeBackOptions {
 /** Repairs that need no worker, for processes that outlive workers. */
 export class Rescue {
   readonly #options: RescueOptions;
+  readonly #stuck = new StuckThreadSearch();
 
   constructor(options: RescueOptions) {
     this.#options = options;
@@ -45,11 +46,11 @@ export class Rescue {
 
   /**
    * Frees threads that nothing would ever free: the cause of their being busy no longer exists. Every transaction keeps
-   * threads and their runs consistent, so there is nothing to find unless rows were changed by hand. Returns the
-   * repaired threads.
+   * threads and their runs consistent, so there is nothing to find unless rows were changed by hand. With thousands
+   * of waiting runs each call looks at the next of them. Returns the repaired threads.
    */
   async repairThreads(): Promise<string[]> {
-    const found = await findStuckThreads(this.#options.pool);
+    const found = await this.#stuck.next(this.#options.pool);
     if (found.length === 0) return [];
     return this.#options.write((client) => repairThreads(client, found));
   }
