@@ -145,6 +145,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       addresses,
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
+      publicUrl: config.PUBLIC_URL,
       onDeadRoute: () => feed.reportDeadRoute(),
       newRoutes: () => feed.awaitSnapshot(),
     }),

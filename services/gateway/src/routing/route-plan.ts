@@ -58,6 +58,8 @@ export interface RoutePlannerParts {
   /** The load of deployments. */
   load: UpstreamLoad;
   serviceUrls: Record<PublicService, string>;
+  /** Base URL of the gateway as clients know it. */
+  publicUrl: string;
   /** Called when a deployment was not reached on its route: it may be somewhere else by now. */
   onDeadRoute(): void;
   /** Resolves when the table has routes that were requested after this call. */
@@ -77,9 +79,11 @@ const UNBOUNDED = new UpstreamLoad({ maxUnanswered: Number.POSITIVE_INFINITY });
 export class RoutePlanner {
   readonly #parts: RoutePlannerParts;
   readonly #upstreams: UpstreamChoice;
+  readonly #publicUrl: URL;
 
   constructor(parts: RoutePlannerParts) {
     this.#parts = parts;
+    this.#publicUrl = new URL(parts.publicUrl);
     this.#upstreams = new UpstreamChoice(parts.load);
   }
 
@@ -136,7 +140,7 @@ export class RoutePlanner {
       upstreams: this.#upstreams.of(route),
       load,
       target,
-      prefix: by === 'host' ? '' : `${DEPLOYMENTS_PREFIX}/${reference}`,
+      prefix: by === 'host' ? '' : `${this.#publicPathOf(req)}${DEPLOYMENTS_PREFIX}/${reference}`,
       caller,
       platformCookies: 'none',
       ...(isRunRequest(req.method, destination.path, known?.mount_prefix) && {
@@ -144,6 +148,12 @@ export class RoutePlanner {
       }),
       name: 'The deployment',
     };
+  }
+
+  /** Returns the path of the public URL, which a proxy in front has taken off; none at other addresses of the gateway. */
+  #publicPathOf(req: IncomingMessage): string {
+    const { host, pathname } = this.#publicUrl;
+    return this.#parts.addresses.publicAddressOf(req).host.toLowerCase() === host ? pathname.replace(/\/$/, '') : '';
   }
 
   #visit({ req, check }: Arrival, isForMcp = false): Visit {
