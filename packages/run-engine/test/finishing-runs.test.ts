@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AcceptedRun, ClaimedRun } from '../src/runs/types.ts';
-import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
 let worker: string;
@@ -14,6 +14,12 @@ async function claimed(overrides: Partial<AcceptedRun> = {}): Promise<ClaimedRun
   const { run } = await fixture.engine.createRun(aRun(overrides));
   const runs = await fixture.engine.claimRuns(worker, 100);
   return runs.find(({ runId }) => runId === run.runId)!;
+}
+
+async function write(run: ClaimedRun, checkpointId: string, namespace = ''): Promise<void> {
+  const client = await fixture.pool.connect();
+  expect(await writeCheckpointUnderFence(client, run, checkpointId, namespace)).toBe('written');
+  client.release();
 }
 
 async function threadOf(run: ClaimedRun) {
@@ -63,6 +69,31 @@ it('an interrupt leaves the run as a success and the thread as interrupted', asy
   expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'success' });
   expect(await threadOf(run)).toMatchObject({ status: 'interrupted', interrupts });
 });
+
+it.each(['interrupted', 'error'] as const)(
+  'a thread keeps its interrupts when the answering run ends as %s before its first checkpoint, and forgets them after',
+  async (status) => {
+    const first = await claimed({ keepsThread: true });
+    const { threadId } = first;
+    const interrupts = Buffer.from('{"task":[{"id":"1","value":"ok?"}]}');
+    const values = Buffer.from('{"n":1}');
+    const asked = success(first, { threadStatus: 'interrupted', interrupts, checkpointId: '1' });
+    await write(first, '1');
+    await fixture.engine.finishRun(asked);
+    const end = { status, threadStatus: status, values, error: null };
+
+    const answering = await claimed({ threadId });
+    // A graph inside of the root's writes checkpoints before the root has passed its own.
+    await write(answering, '2', 'child:1');
+    await fixture.engine.finishRun(success(answering, { ...end, checkpointId: '1' }));
+    expect(await threadOf(answering)).toMatchObject({ status, values, interrupts });
+
+    const again = await claimed({ threadId });
+    await write(again, '3');
+    await fixture.engine.finishRun(success(again, { ...end, checkpointId: '3' }));
+    expect(await threadOf(again)).toMatchObject({ status, interrupts: null });
+  },
+);
 
 it('a failed run stores the error on itself and on its thread, and keeps earlier values', async () => {
   const threadId = await fixture.thread();

@@ -249,6 +249,28 @@ describe('the event protocol', () => {
     await forked.succeed({});
   });
 
+  it.each([
+    ['was stopped', (run: FakeRun) => run.interrupt({})],
+    ['failed', (run: FakeRun) => run.fail({ error: 'Error', message: 'no' })],
+  ] as const)('takes an answer again after the run that had the first one %s', async (_, end) => {
+    const threadId = randomUUID();
+    await (await startRun(threadId)).ask({}, [{ id: 'i', value: '?' }]);
+    const answering = await startRun(threadId, { input: 'the answer' });
+    const early = await command(threadId, 'input.respond', { interrupt_id: 'i', response: 'early' });
+    expect(early).toMatchObject({ error: 'no_such_interrupt' });
+    await end(answering);
+    const thread = await deployment.client.threads.get(threadId);
+    expect(thread.interrupts).toEqual({ task: [{ id: 'i', value: '?' }] });
+    const second = await startRun(threadId, { input: 'again' });
+    expect(second.claimed.kwargs).toMatchObject({ input: null, command: { resume: 'again' } });
+    await end(second);
+    await command(threadId, 'input.respond', { interrupt_id: 'i', response: 'yes' });
+    const third = await deployment.worker.take();
+    expect(third.claimed.kwargs).toMatchObject({ command: { resume: { i: 'yes' } } });
+    await third.succeed({});
+    expect((await deployment.client.threads.get(threadId)).interrupts).toEqual({});
+  });
+
   it('shows what a run consists of, while it runs and later', async () => {
     const threadId = randomUUID();
     expect(await command(threadId, 'agent.getTree')).toMatchObject({ error: 'no_such_run' });

@@ -22,6 +22,15 @@ export interface RunEnding
   needsAuth?: boolean;
 }
 
+/**
+ * The interrupts of the thread of the run `e` from now on. A run that was stopped or failed before it wrote the checkpoint
+ * that it reached has answered nothing: the thread still waits for what it asked before.
+ */
+const INTERRUPTS = `CASE WHEN e.status = 'success' OR EXISTS (
+    SELECT 1 FROM checkpoint c
+    WHERE c.thread_id = e.thread_id AND c.checkpoint_ns = '' AND c.checkpoint_id = e.checkpoint_id AND c.run_id = e.run_id
+  ) THEN e.interrupts ELSE coalesce(e.interrupts, (SELECT t.interrupts FROM thread_state t WHERE t.thread_id = e.thread_id)) END`;
+
 /** True when the thread of each ended run has another run that may start now; by thread id. */
 export type NextRuns = Map<string, boolean>;
 
@@ -51,7 +60,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status
            ), states AS (
              INSERT INTO thread_state AS s (thread_id, "values", interrupts, checkpoint_id)
-             SELECT thread_id, result, interrupts, checkpoint_id FROM e
+             SELECT thread_id, result, ${INTERRUPTS}, checkpoint_id FROM e
              WHERE keeps_thread AND (result IS NOT NULL OR checkpoint_id IS NOT NULL)
              ON CONFLICT (thread_id) DO UPDATE
              SET "values" = coalesce(excluded."values", s."values"), interrupts = excluded.interrupts,
