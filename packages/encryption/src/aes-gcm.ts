@@ -18,7 +18,9 @@ export function encryptBytes(key: Uint8Array, bytes: Uint8Array, header: Uint8Ar
 export function decryptBytes(key: Uint8Array, encrypted: Uint8Array, headerBytes: number): Buffer {
   const ivEnd = headerBytes + IV_BYTES;
   try {
-    const decipher = createDecipheriv(ALGORITHM, key, encrypted.subarray(headerBytes, ivEnd));
+    const decipher = createDecipheriv(ALGORITHM, key, encrypted.subarray(headerBytes, ivEnd), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(encrypted.subarray(ivEnd, -TAG_BYTES)), decipher.final()]);
   } catch (cause) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PayloadTooLargeError } from '../errors.ts';
+import { BodyPieces } from './body-pieces.ts';
 
 export const BODY_LIMIT_BYTES = 314_572_800;
 
@@ -17,14 +18,14 @@ export async function readBody(
   { isAhead = true } = {},
 ): Promise<Buffer> {
   assertReadable(req, limitBytes);
-  const chunks: Buffer[] = [];
+  const pieces = new BodyPieces();
   const announced = isAhead ? announcedBytes(req) : 0;
   if (announced > 0) hold(announced);
   await streamBody(req, limitBytes, (chunk) => {
     if (announced === 0) hold(chunk.length);
-    chunks.push(chunk);
+    pieces.add(chunk);
   });
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return pieces.join();
 }
 
 /**
