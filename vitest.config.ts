@@ -13,8 +13,13 @@ const bundledGraphHosts: Plugin = {
   },
 };
 
+/** Tests that kill processes at many moments: they take minutes, and run by `npm run test:kills`. */
+export const killTests = '**/*.kills.test.ts';
+export const notTests = ['**/node_modules/**', '**/dist/**', '**/generated/**'];
+
 /**
- * Runs unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`.
+ * Runs unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`,
+ * and so have those that kill processes at many moments.
  */
 export default defineConfig({
   plugins: [bundledGraphHosts],
@@ -31,7 +36,7 @@ export default defineConfig({
       'e2e/{harness,pages}/*.test.ts',
       'e2e/faults/{bench,report,soak}/**/*.test.ts',
     ],
-    exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
+    exclude: [...notTests, killTests],
     pool: 'forks',
     // Files share processes: their imports are loaded once, not once for each file, which was a tenth of all their
     // time.
@@ -40,20 +45,16 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: {
       sequencer: createLongestFirstSequencer([
-        'crash',
         'source-builds',
         'dockerfiles',
-        'losing-workers',
         'sign-in',
         'remote-data-plane',
         'drivers',
         'remote-projects',
         'isolation',
-        'rollout-kills',
         'kubernetes-projects',
         'rollouts',
         'a2a-handoff',
-        'restarts',
         'infrastructure',
         'conformance',
       ]),

@@ -5,7 +5,6 @@ import { createLongestFirstSequencer } from '../packages/test-kit/src/longest-fi
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    // Both projects share one platform.
     globalSetup: ['harness/global-setup.ts'],
     sequence: {
       sequencer: createLongestFirstSequencer([
@@ -20,31 +19,12 @@ export default defineConfig({
         'listeners',
       ]),
     },
-    teardownTimeout: hangLimits.teardownTimeout,
-    projects: [
-      {
-        test: {
-          name: 'e2e',
-          include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
-          // Files wait more than they compute: three at once keep two cores busy.
-          maxWorkers: 3,
-          // Their imports are loaded once, not once for each file.
-          pool: 'forks',
-          isolate: false,
-          ...hangLimits,
-        },
-      },
-      {
-        test: {
-          // Some checks of public conformance suites allow half a second for a call, which would have to wait for the
-          // requests of other tests: they begin when those have ended.
-          name: 'conformance',
-          include: ['conformance/*.test.ts'],
-          sequence: { groupOrder: 1 },
-          maxWorkers: 1,
-          ...hangLimits,
-        },
-      },
-    ],
+    include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
+    // Files wait more than they compute: three at once keep two cores busy.
+    maxWorkers: 3,
+    // Their imports are loaded once, not once for each file.
+    pool: 'forks',
+    isolate: false,
+    ...hangLimits,
   },
 });

@@ -54,15 +54,22 @@ const suites = {
   faults: { name: 'The fault bench', tool: 'tsx', with: ['e2e/faults/main.ts'] },
   /** Runs the fault bench for an hour or more. */
   soak: { name: 'The soak', tool: 'tsx', with: ['e2e/faults/soak/main.ts'] },
-  /** Kills services at every step of what they do; `npm test` interrupts them at some. */
+  /** Kills services, workers and the processes that run projects at every step of what they do. */
   kills: {
     name: 'The tests that kill services',
     tool: 'vitest',
-    with: ['run', 'services/org-access/test/crash.test.ts', 'services/control-plane/test/rollout-kills.test.ts'],
-    env: { RUNYARD_TESTS_ARE_OF_BUILD: '1', RUNYARD_TEST_KILLS: '1' },
+    with: configOf('kills'),
+    env: { RUNYARD_TESTS_ARE_OF_BUILD: '1' },
   },
   /** Fuzzes a platform of its own with requests from its OpenAPI documents. */
   fuzz: { name: 'The fuzzer', tool: 'tsx', with: ['e2e/fuzz/main.ts'] },
+  /** Runs the public conformance suite of MCP against a platform of its own. */
+  conformance: {
+    name: 'The conformance suites',
+    tool: 'vitest',
+    with: configOf('conformance'),
+    env: { RUNYARD_TESTS_ARE_OF_BUILD: '1' },
+  },
   /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
   copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
   /** Runs a deployment behind PgBouncer, which has to be installed. */

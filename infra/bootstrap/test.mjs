@@ -15,7 +15,7 @@ const checks = [
 const suites = [
   { name: 'unit and integration tests', config: 'vitest.config.ts' },
   { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
-  { name: 'end-to-end tests and conformance suites', config: 'e2e/vitest.config.ts' },
+  { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
 ];
 
 /** Returns how many passed and failed, and which failed. Each check counts as one test. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectSameWhenLost, QUESTIONS } from '../test/conversations.ts';
 import {
   executionRequest,
   type HostUnderTest,
@@ -23,15 +22,6 @@ describe.each(LINES)('with LangGraph %s', (version) => {
   afterAll(() => host.close());
   const stateOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
     (await host.getState({ graphId, threadId, ...more }, backends)) as State;
-
-  describe('a run whose worker is lost at any moment ends as if it had not been', () => {
-    // The line with the answers of its own is tried everywhere, the others where they differ from it.
-    const tried =
-      version === LINES[0] ? QUESTIONS : QUESTIONS.filter(([what]) => /one by one|one node|by id/.test(what));
-    it.each(tried)('%s', async (...questions) => {
-      await expectSameWhenLost(host, questions, 'async');
-    });
-  });
 
   it('a graph has its store, sends, commands and messages, and streams them in every mode', async () => {
     const backends = memoryBackends();

@@ -48,7 +48,6 @@ export class CommitLine {
   readonly #sockets = new Set<Socket>();
   #commits = 0;
   #stop: { before: number; reached(): void } | undefined;
-  #isBroken = false;
 
   private constructor(server: Server, target: URL) {
     this.#server = server;
@@ -87,16 +86,9 @@ export class CommitLine {
     });
   }
 
-  /** Ends all connections, and each new one until `resume`: what was not committed is undone. */
-  break(): void {
-    this.#isBroken = true;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
   /** Passes everything on again, for new connections. */
   resume(): void {
     this.#stop = undefined;
-    this.#isBroken = false;
   }
 
   async close(): Promise<void> {
@@ -106,7 +98,6 @@ export class CommitLine {
   }
 
   #serve(client: Socket): void {
-    if (this.#isBroken) return void client.destroy();
     const server = connect(Number(this.#target.port), this.#target.hostname);
     const reader = new StatementReader();
     let isInTransaction = false;

@@ -4,19 +4,13 @@ import { CommitLine } from './commit-line.ts';
 import { TestOrgAccess } from './platform.ts';
 
 /** Work against the service that may break off, and may be begun anew. */
-export interface InterruptedWork {
+export interface KilledWork {
   act(): Promise<unknown>;
   /** Begins anew what broke off; default: the same. It returns when the service has acknowledged all of it. */
   retry?(): Promise<unknown>;
   /** Expects what holds once the service has acknowledged the work, however often it was begun. */
   expectDone(): Promise<void>;
 }
-
-/**
- * Set by `npm run test:kills`: the service is killed at each of some forty steps, after which a restart takes seconds.
- * Otherwise it loses its connections at one step of each work, and continues: the database is all that it keeps.
- */
-const IS_KILLED = process.env.RUNYARD_TEST_KILLS === '1';
 
 /** Tables that change beside any request. */
 const BESIDE_REQUESTS = ['outbox', 'email_outbox', 'duty', 'sign_in_throttle', 'audit_key', 'audit_checkpoint'];
@@ -43,7 +37,7 @@ const HALF_DONE = {
      WHERE i.organization_id = o.id AND r.name = 'ORGANIZATION_ADMIN')`,
 };
 
-/** An org-access that is killed, or loses its database, between any two commits of a request. */
+/** An org-access that is killed between any two commits of a request. */
 export class KilledService {
   readonly platform: TestOrgAccess;
   readonly #line: CommitLine;
@@ -60,7 +54,7 @@ export class KilledService {
       line = await CommitLine.to(url);
       return line.url;
     };
-    const platform = await TestOrgAccess.start({ reach, environment, hasOwnProcess: IS_KILLED });
+    const platform = await TestOrgAccess.start({ reach, environment, hasOwnProcess: true });
     return new KilledService(platform, line);
   }
 
@@ -70,20 +64,18 @@ export class KilledService {
   }
 
   /**
-   * Interrupts the service before the first commit of the work, between any two, and after the last one, which nobody
-   * has acknowledged then, each time with new work. Nothing is half done then, and the work is done when it is begun
-   * anew. Unless it is killed, that is done once: between two commits, or after the only one.
+   * Kills the service before the first commit of the work, between any two, and after the last one, which nobody has
+   * acknowledged then, each time with new work. Nothing is half done then, and the work is done when it is begun anew.
    *
    * @param options.commits the number that the work needs: a change of it should be noticed
    */
-  async interruptAtEachStep(prepare: () => Promise<InterruptedWork>, options: { commits: number }): Promise<void> {
+  async killAtEachStep(prepare: () => Promise<KilledWork>, options: { commits: number }): Promise<void> {
     const { act } = await prepare();
     expect(await this.#line.countCommits(act), 'commits of the work').toBe(options.commits);
-    const every = Array.from({ length: options.commits + 1 }, (_, commits) => commits);
-    for (const commits of IS_KILLED ? every : [Math.ceil(options.commits / 2)]) {
+    for (let commits = 0; commits <= options.commits; commits++) {
       const work = await prepare();
       const before = commits === 0 ? await this.#digest() : undefined;
-      await this.interruptOnce(commits, work.act);
+      await this.killOnce(commits, work.act);
       if (before) expect(changesOf(before, await this.#digest()), 'tables that changed').toEqual([]);
       await (work.retry ?? work.act)();
       await work.expectDone();
@@ -94,25 +86,24 @@ export class KilledService {
 
   /** Starts the service once more, and expects all acknowledged work as it was. */
   async expectNothingLost(): Promise<void> {
-    if (IS_KILLED) await this.platform.process.stop({ signal: 'SIGKILL' });
+    await this.platform.process.stop({ signal: 'SIGKILL' });
     await this.platform.restart();
     for (const expectDone of this.#done) await expectDone();
     await this.#expectNothingHalfDone();
   }
 
-  /** Interrupts the service after so many commits of the work. It, or the next one, finds nothing half done. */
-  async interruptOnce(commits: number, act: () => Promise<unknown>): Promise<void> {
+  /** Kills the service after so many commits of the work. It, or the next one, finds nothing half done. */
+  async killOnce(commits: number, act: () => Promise<unknown>): Promise<void> {
     const stopped = this.#line.stopAfter(commits);
     const acted = act().then(
       () => 'answered',
       () => 'broken',
     );
     await Promise.race([stopped, acted]);
-    if (IS_KILLED) await this.platform.process.stop({ signal: 'SIGKILL' });
-    else this.#line.break();
+    await this.platform.process.stop({ signal: 'SIGKILL' });
     expect(await acted, `an answer after ${commits} commits`).toBe('broken');
     this.#line.resume();
-    if (IS_KILLED) await this.platform.restart();
+    await this.platform.restart();
     await this.#expectNothingHalfDone();
   }
 

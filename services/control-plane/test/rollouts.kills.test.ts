@@ -43,11 +43,14 @@ async function holdAt(
   };
 }
 
-/** `npm run test:kills` kills it at each step, `npm test` in the middle of a build and of a start. */
-const STEPS: readonly RevisionStatus[] =
-  process.env.RUNYARD_TEST_KILLS === '1'
-    ? ['QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']
-    : ['AWAITING_DEPLOY', 'DEPLOYED'];
+const STEPS: readonly RevisionStatus[] = [
+  'QUEUED',
+  'AWAITING_BUILD',
+  'BUILDING',
+  'AWAITING_DEPLOY',
+  'DEPLOYING',
+  'DEPLOYED',
+];
 
 describe('a roll-out whose control-plane is killed', () => {
   let id: string;

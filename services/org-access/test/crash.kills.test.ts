@@ -71,9 +71,9 @@ async function signUp(email: string, path: string): Promise<PageClient> {
   return browser;
 }
 
-describe('org-access that is killed or cut off at any step has done nothing by halves, and does it when asked again', () => {
+describe('org-access that is killed at any step has done nothing by halves, and does it when asked again', () => {
   it('when a person comes by OpenID Connect', () =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const name = randomUUID();
         const [{ id }] = need(await platform.asAdmin<SsoSettings[]>('GET', SETTINGS)) as [SsoSettings];
@@ -109,7 +109,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
       metadata_xml: metadata,
     };
     const { id } = need(await platform.asAdmin<SsoSettings>('POST', SETTINGS, settings));
-    await killed.interruptAtEachStep(
+    await killed.killAtEachStep(
       async () => {
         const name = randomUUID();
         let browser = new TestBrowser(() => platform.service.url);
@@ -154,7 +154,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
   });
 
   it('when a person signs in with a password and a code', () =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const email = newEmail();
         const owner = await signUp(email, pathOf(await invite(email)));
@@ -185,7 +185,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
     ));
 
   it('when somebody is invited, and accepts as a new person', () =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const email = newEmail();
         let browser: PageClient | undefined;
@@ -217,7 +217,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
     ['claims', 'POST', '/claim', 200, 1],
     ['declines', 'DELETE', '', 200, 0],
   ] as const)('when somebody with an account %s an invite', (_, method, suffix, status, members) =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const email = newEmail();
         const personId = await people.addPerson(email);
@@ -248,7 +248,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
   );
 
   it.each(['made', 'rotated'])('when a key is %s with an idempotency key, which returns the same key again', (how) =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const description = randomUUID();
         const old = how === 'rotated' ? await platform.issue({ description: `${description} before` }) : undefined;
@@ -276,7 +276,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
   );
 
   it('when a SCIM token is made: one that nobody got is in the list, to be revoked', () =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const description = randomUUID();
         const path = '/v1/platform/orgs/current/scim/tokens';
@@ -301,7 +301,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
     ));
 
   it('when an organization is made', () =>
-    killed.interruptAtEachStep(
+    killed.killAtEachStep(
       async () => {
         const personId = await people.addPerson();
         const { organizationId } = await people.addOrganization();
@@ -360,7 +360,7 @@ describe('org-access that is killed or cut off at any step has done nothing by h
         return { act: async () => expect((await scim.patch(`/Users/${id}`, end)).status).toBe(200), expectDone };
       },
     };
-    for (const work of Object.values(works)) await killed.interruptAtEachStep(work, { commits: 1 });
+    for (const work of Object.values(works)) await killed.killAtEachStep(work, { commits: 1 });
   });
 
   it('when the first administrator makes an account by the link of the first start', async () => {
@@ -373,9 +373,9 @@ describe('org-access that is killed or cut off at any step has done nothing by h
       const done = await browser.submit('/auth/setup', form, await browser.open(path));
       expect(done).toMatchObject({ status: 200, path: '/auth/account' });
     };
-    await killed.interruptOnce(0, act);
+    await killed.killOnce(0, act);
     expect(await membersWith(email)).toEqual([]);
-    await killed.interruptOnce(1, act);
+    await killed.killOnce(1, act);
     await expectMember(email);
     expect((await newBrowser().open(path)).status, 'the link works once').toBe(400);
     browser = newBrowser();
