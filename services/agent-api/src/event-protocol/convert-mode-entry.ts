@@ -22,8 +22,7 @@ export function convertModeEntry({ id, kind, event, data }: StreamEntry): EventC
   const inputs = (interrupts: unknown) => toInputs(interrupts).map((input) => content('input', JSON.stringify(input)));
   switch (kind) {
     case 'values':
-      if (!data.includes(`"${INTERRUPT}"`)) return [content('values', data)];
-      return inputs((JSON.parse(data) as JsonRecord)[INTERRUPT]);
+      return hasOwnInterrupt(data) ? inputs((JSON.parse(data) as JsonRecord)[INTERRUPT]) : [content('values', data)];
     case 'updates':
       return Object.entries(JSON.parse(data) as JsonRecord).flatMap(([node, values]) =>
         node === INTERRUPT ? inputs(values) : [content('updates', JSON.stringify({ node, values }), node)],
@@ -37,6 +36,14 @@ export function convertModeEntry({ id, kind, event, data }: StreamEntry): EventC
     default:
       return [];
   }
+}
+
+/** Returns whether values are those of a graph that asks. A key of that name inside of them is the project's own. */
+function hasOwnInterrupt(values: string): boolean {
+  // Most values need not be parsed.
+  if (!values.includes(`"${INTERRUPT}"`)) return false;
+  const parsed: unknown = JSON.parse(values);
+  return typeof parsed === 'object' && parsed !== null && Array.isArray((parsed as JsonRecord)[INTERRUPT]);
 }
 
 function toInputs(interrupts: unknown): { interrupt_id: string; payload: unknown }[] {

@@ -57,6 +57,14 @@ it('an interrupt is requested once, also when a later attempt of the run meets i
   expect(convert([input, input]).map(({ method }) => method)).toEqual(['input.requested']);
 });
 
+it('values with a key of interrupts somewhere inside of them are values', () => {
+  const values = [{ answer: { __interrupt__: [{ id: 'x', value: 1 }] } }, { text: '"__interrupt__"' }, []];
+  const entries = values.map((each) => ({ kind: 'values', event: 'values', data: JSON.stringify(each) }));
+  expect(convert(entries).map(({ method, params: { data } }) => [method, data])).toEqual(
+    values.map((each) => ['values', each]),
+  );
+});
+
 it('missing events are reported with the number of the last one before them', () => {
   const [gap] = convert([{ ...gapAfter(`${MS}-1`, 'lost'), runId: '' }]);
   expect(gap).toMatchObject({ method: 'gap', params: { data: { reason: 'lost', after: MS * 1000 + 1 } } });
