@@ -114,6 +114,24 @@ describe('writing state', () => {
     expect(contentsOf((await stateOf(thread_id, `/${checkpointIds[1]}`)).json)).toEqual(['one', 'two']);
   });
 
+  it('at a checkpoint that the thread does not have is 404, and changes nothing', async () => {
+    const { thread_id, checkpointIds } = await threadWith('one');
+    const other = await threadWith('other');
+    const [own] = checkpointIds;
+    for (const at of [
+      { checkpoint_id: randomUUID() },
+      { checkpoint_id: 'nonsense\u0000' },
+      { checkpoint_id: other.checkpointIds[0] },
+      { checkpoint: { checkpoint_ns: 'child:1', checkpoint_id: own } },
+    ]) {
+      const body = { values: human('lost'), as_node: 'echo', ...at };
+      const answer = await ask(`${deployment.url}/threads/${thread_id}/state`, { body });
+      expect([answer.status, answer.json]).toEqual([404, { detail: expect.stringContaining('has no checkpoint') }]);
+    }
+    expect(await stateOf(thread_id)).toMatchObject({ json: { checkpoint_id: own } });
+    expect((await deployment.client.threads.get(thread_id)).status).toBe('idle');
+  });
+
   it('requires a graph and a node that the graph has', async () => {
     const { thread_id } = await deployment.client.threads.create();
     const write = (body: object) => ask(`${deployment.url}/threads/${thread_id}/state`, { body });

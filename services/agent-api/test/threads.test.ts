@@ -206,6 +206,26 @@ describe('searching threads', () => {
     ]);
   });
 
+  it('leaves out threads whose metadata contain all of what is excluded', async () => {
+    const inOrder = { sort_by: 'created_at', sort_order: 'asc' };
+    expect((await search({ exclude_metadata: { odd: true }, ...inOrder })).ids).toEqual([ids[0], ids[2], ids[4]]);
+    expect((await search({ exclude_metadata: { odd: true, n: 1 }, limit: 1 })).headers).toMatchObject({
+      'x-pagination-total': '4',
+    });
+    const alone = { metadata: {}, exclude_metadata: { odd: true }, ids, ...inOrder };
+    expect((await search(alone)).ids).toEqual([ids[0], ids[2], ids[4]]);
+    expect((await search({ exclude_metadata: {} })).ids).toHaveLength(5);
+    const count = async (body: object) =>
+      (await post('/threads/count', { metadata: { kind: 'searched' }, ...body })).text;
+    expect(await count({ exclude_metadata: { odd: true } })).toBe('3');
+    expect((await post('/threads/search', { exclude_metadata: 1 })).status).toBe(422);
+  });
+
+  it('takes an empty list of ids for none', async () => {
+    const { ids: found, headers } = await search({ ids: [], limit: 2 });
+    expect([found.length, headers['x-pagination-total']]).toEqual([2, '5']);
+  });
+
   it('filters by values, also next to characters that Postgres does not take', async () => {
     expect((await search({ values: { messages: [{ type: 'human' }] } })).ids).toEqual([ids[1]]);
   });

@@ -150,6 +150,15 @@ export class CheckpointReader {
   }
 
   /** Returns the id of a thread's newest checkpoint of the root graph. */
+  async has({ threadId, namespace, checkpointId }: CheckpointKey): Promise<boolean> {
+    const { rowCount } = await this.#pool.query({
+      name: 'checkpoint_exists',
+      text: 'SELECT 1 FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 AND checkpoint_id = $3',
+      values: [threadId, toSqlText(namespace), toSqlText(checkpointId)],
+    });
+    return rowCount === 1;
+  }
+
   async newestId(threadId: string): Promise<string | undefined> {
     const { rows } = await this.#pool.query<{ checkpoint_id: string }>({
       name: 'checkpoint_newest_id',

@@ -98,6 +98,10 @@ export class PostgresCheckpoints {
     return found?.stored.key;
   }
 
+  has(key: CheckpointKey): Promise<boolean> {
+    return this.#reader.has(key);
+  }
+
   /** Returns a backend that refuses every write. */
   readOnly(): CheckpointBackend {
     const refuse = () => Promise.reject(new BackendError('invalid', 'Checkpoints are only read here.'));

@@ -60,7 +60,7 @@ export interface StateServiceOptions {
    * Returns the configuration of a graph that is made anew for each use; undefined for others, and where none is known.
    */
   configurationOf(threadId: string, graphId: string): Promise<FactoryConfig | undefined>;
-  checkpoints: Pick<PostgresCheckpoints, 'findMarked'>;
+  checkpoints: Pick<PostgresCheckpoints, 'findMarked' | 'has'>;
   keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
   onUpdated: OnStateUpdated;
 }
@@ -102,7 +102,7 @@ export class StateService {
   }
 
   /**
-   * Writes to the state, once for a keyed request. @throws NotFoundError, BadRequestError without a graph or for an
+   * Writes to the state, once for a keyed request. @throws NotFoundError, also for an unknown checkpoint, BadRequestError without a graph or for an
    * unknown node, ConflictError while a run is in flight
    */
   async update(
@@ -192,6 +192,10 @@ export class StateService {
     const { host, backends, checkpoints } = this.#options;
     const earlier = marked.mayBeWritten && (await checkpoints.findMarked(threadId, marked.mark));
     if (earlier) return toUpdateResult(earlier);
+    const { checkpointId, checkpointNs: namespace = '' } = update;
+    if (checkpointId !== undefined && !(await checkpoints.has({ threadId, namespace, checkpointId }))) {
+      throw new NotFoundError(`Thread ${threadId} has no checkpoint ${checkpointId}`);
+    }
     const request = { ...(await this.#graphOf(threadId, graphId)), ...update };
     marked.mayBeWritten = true;
     try {

@@ -16,7 +16,7 @@ const VALUES_JSON = Prisma.raw(
 
 /** Conditions on thread `t`, by what evaluates them. */
 export interface ThreadConditions {
-  /** Conditions on columns that an index holds. */
+  /** Conditions on columns that an index holds, and those that most rows fulfill. */
   byColumn: Prisma.Sql[];
   /** Conditions on metadata: the filter, and what the caller may see. */
   byMetadata: Prisma.Sql[];
@@ -26,7 +26,8 @@ export interface ThreadConditions {
 
 export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadConditions {
   const byColumn: Prisma.Sql[] = [];
-  if (filters.ids) byColumn.push(Prisma.sql`t.thread_id = ANY(${filters.ids}::uuid[])`);
+  // Clients that have no ids to name send an empty list.
+  if (filters.ids?.length) byColumn.push(Prisma.sql`t.thread_id = ANY(${filters.ids}::uuid[])`);
   if (filters.status) byColumn.push(Prisma.sql`t.status = ${filters.status}`);
   if (filters.state_updated_after) {
     byColumn.push(Prisma.sql`t.state_updated_at > ${filters.state_updated_after}::timestamptz`);
@@ -38,6 +39,11 @@ export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadCondit
     ...(isRestricted(scope) ? [whereVisible(scope)] : []),
     ...[filters.metadata ?? {}].filter(isFilled).map(hasMetadata),
   ];
+  const { exclude_metadata: excluded = {} } = filters;
+  if (isFilled(excluded)) {
+    // No index finds what does not match: beside other conditions on metadata it is checked where those are.
+    (byMetadata.length > 0 ? byMetadata : byColumn).push(Prisma.sql`NOT ${hasMetadata(excluded)}`);
+  }
   const byValues = isFilled(filters.values ?? {})
     ? [Prisma.sql`${VALUES_JSON} @> ${toSqlJson(filters.values)}::jsonb`]
     : [];
@@ -54,7 +60,7 @@ export function joinConditions(conditions: Prisma.Sql[]): Prisma.Sql {
 }
 
 function hasMetadata(metadata: object): Prisma.Sql {
-  return Prisma.sql`t.metadata @> ${toSqlJson(metadata)}::jsonb`;
+  return Prisma.sql`(t.metadata @> ${toSqlJson(metadata)}::jsonb)`;
 }
 
 function isFilled(filter: object): boolean {

@@ -34,7 +34,7 @@ const SCANNED_ROWS_MAX = 1_500;
 export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<StoredThread>> {
   const conditions = conditionsOf(scope, search);
   const { byColumn, byMetadata, byValues } = conditions;
-  const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids;
+  const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids?.length;
   if (isWalk && search.offset + search.limit < SCANNED_ROWS_MAX) {
     const found = await select(db, search, alongOrder(conditions, search));
     if (found.length > search.limit) return toPage(found, search, await countUpToExact(db, scope, search));

@@ -153,7 +153,7 @@ export const updateThreadState = defineCreation('threads', {
       },
     },
     400: { description: 'The thread has no graph yet, or the graph no such node.', schema: ErrorResponse },
-    404: notFound,
+    404: { description: 'No such thread, or it has no such checkpoint.', schema: ErrorResponse },
     409: { description: 'A run of the thread is pending or running.', schema: ErrorResponse },
     422: invalid,
   },

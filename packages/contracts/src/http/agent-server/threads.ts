@@ -127,6 +127,10 @@ export type ThreadPatch = Static<typeof ThreadPatch>;
 
 const filters = {
   metadata: Type.Optional(JsonObject),
+  exclude_metadata: Type.Optional({
+    ...JsonObject,
+    description: 'Leaves out threads whose metadata contain all of this.',
+  }),
   values: Type.Optional(JsonObject),
   status: Type.Optional(ThreadStatus),
   state_updated_after: Type.Optional(Timestamp),
@@ -136,7 +140,7 @@ const filters = {
 export const ThreadSearchRequest = Type.Object(
   {
     ...filters,
-    ids: Type.Optional(Type.Array(Uuid)),
+    ids: Type.Optional(Type.Array(Uuid, { description: 'Only these threads; an empty list does not filter.' })),
     limit: Type.Optional(Limit(10)),
     offset: Type.Optional(Offset),
     sort_by: Type.Optional(stringEnum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
