@@ -133,6 +133,18 @@ describe('schemas', () => {
   });
 });
 
+describe('input keys', () => {
+  it('are those of the compiled graph, however its state is written', async () => {
+    const keysOf = (graphId: string) => host.getInputKeys({ graphId, config });
+    expect(await keysOf('typed')).toEqual(['question']);
+    expect(await keysOf('zod')).toEqual(['topic', 'score']);
+    expect(await keysOf('state-schema')).toEqual(['messages', 'title']);
+    expect(await keysOf('factory')).toEqual(['text']);
+    expect(await keysOf('functions')).toBeNull();
+    await expect(keysOf('nowhere')).rejects.toMatchObject({ reason: 'not_found' });
+  });
+});
+
 describe('subgraphs', () => {
   it('have their schemas under their node, and deeper ones on request', async () => {
     const direct = await subgraphs('nested');

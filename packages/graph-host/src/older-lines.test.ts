@@ -23,6 +23,11 @@ describe.each(LINES)('with LangGraph %s', (version) => {
   const stateOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
     (await host.getState({ graphId, threadId, ...more }, backends)) as State;
 
+  it('a graph says which keys its input may have', async () => {
+    const keys = await host.getInputKeys({ graphId: 'everything', config: { configurable: {} } });
+    expect(keys).toEqual(['messages', 'parts']);
+  });
+
   it('a graph has its store, sends, commands and messages, and streams them in every mode', async () => {
     const backends = memoryBackends();
     const modes = [

@@ -282,6 +282,9 @@ export interface SubgraphsRequest extends SchemasRequest {
   recurse: boolean;
 }
 
+/** The keys that a graph's input may have; null when the graph does not say. */
+export type GraphInputKeys = string[] | null;
+
 /** Nodes and edges as JSON of the wire (`GraphDrawing` in contracts). */
 export type GraphDrawing = { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
 
@@ -344,6 +347,8 @@ export interface GraphHost {
   embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** @throws GraphRequestError */
   drawGraph(request: DrawingRequest): Promise<GraphDrawing>;
+  /** Looks at the compiled graph alone, never at its source. @throws GraphRequestError */
+  getInputKeys(request: DescribeRequest): Promise<GraphInputKeys>;
   /** @throws GraphRequestError */
   getSchemas(request: SchemasRequest): Promise<GraphSchemas>;
   /** Returns schemas by namespace. @throws GraphRequestError */

@@ -12,8 +12,6 @@ beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
   deployment = await startDeployment({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
   a2a = new A2aClient(deployment);
-  // A process looks at a graph once, before its first message.
-  await ask(`${a2a.base}/extendedAgentCard`);
 });
 afterAll(async () => {
   await deployment?.close();
@@ -134,6 +132,11 @@ describe('A2A 0.3 over HTTP', () => {
     const newer = await ask(`${a2a.base}/v1/message:send`, { body: old([{ text: 'a' }]), headers: V1 });
     expect([newer.status, newer.json]).toMatchObject([400, { code: -32009 }]);
     expect((await ask(`${deployment.url}/a2a/${randomUUID()}/v1/card`)).status).toBe(404);
+  });
+
+  it('refuses a text for a graph without messages', async () => {
+    const { json } = await ask(`${deployment.url}/a2a/assembly/v1/message:send`, { body: old([{ text: 'a' }]) });
+    expect(json).toMatchObject({ code: -32602, message: expect.stringContaining('takes no messages') });
   });
 
   it('gives the extended card with the fields of both versions', async () => {

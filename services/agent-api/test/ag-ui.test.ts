@@ -9,7 +9,8 @@ type Json = any;
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  // Nothing here is to wait for schemas that are read off sources.
+  deployment = await startDeployment({ env: { LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: '1' } });
 });
 afterAll(() => deployment?.close());
 
@@ -111,6 +112,13 @@ describe('a run', () => {
       message: 'Boo!',
       code: 'RangeError',
     });
+  });
+
+  it('gets the keys alone that the compiled graph takes: its source is not read', async () => {
+    const { stream, run } = await start(inputOf({ state: { stranger: 1 } }));
+    expect(Object.keys(run.claimed.kwargs.input as object)).toEqual(['messages']);
+    await run.succeed({ messages: [] });
+    await stream.complete;
   });
 
   it('is joined by its names, from any process, and every reader gets the same events', async () => {

@@ -12,7 +12,6 @@ import { ANONYMOUS, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { TRACING_OFF } from '@runyard/tracing';
 import { MessageSender } from '../src/a2a/tasks/message-sender.ts';
-import { MessageSupport } from '../src/a2a/tasks/message-support.ts';
 import { TaskReader } from '../src/a2a/tasks/task-reader.ts';
 import { TaskStore } from '../src/a2a/tasks/task-store.ts';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
@@ -25,6 +24,7 @@ import { AssistantService } from '../src/assistants/assistant-service.ts';
 import { AssistantStore } from '../src/assistants/assistant-store.ts';
 import { AssistantVersionStore } from '../src/assistants/assistant-version-store.ts';
 import { AssistantVisibility } from '../src/assistants/assistant-visibility.ts';
+import { InputKeys } from '../src/assistants/input-keys.ts';
 import { ensureSystemAssistants } from '../src/assistants/system-assistants.ts';
 import { openPrisma } from '../src/connections/prisma.ts';
 import { CronService } from '../src/crons/cron-service.ts';
@@ -75,6 +75,7 @@ const host = {
   getState: async () => STATE,
   getHistory: async () => [STATE],
   updateState: async () => ({ checkpoint: CHECKPOINT, configurable: CHECKPOINT, checkpoint_id: 'c' }),
+  getInputKeys: async () => null,
   getSchemas: async () => ({}),
 } as unknown as GraphHost;
 
@@ -161,7 +162,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     runs,
     tasks,
     reader: taskReader,
-    support: new MessageSupport(graphs),
+    inputKeys: new InputKeys(graphs),
     acceptPush: async () => {
       throw new Error('no push notifications here');
     },
@@ -188,7 +189,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     agUiWithin: (scope: Scope) =>
       new AgUiRuns({
         assistants,
-        support: new MessageSupport(graphs),
+        inputKeys: new InputKeys(graphs),
         threads: threadStore,
         runs,
         keys,

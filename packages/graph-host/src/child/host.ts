@@ -43,6 +43,8 @@ const STATE_OPERATIONS: Record<string, StateOperation> = {
   'state.update': updateState,
 };
 
+type ToDescribe = ToHost['graph.draw' | 'graph.input_keys' | 'graph.schemas' | 'graph.subgraphs'];
+
 export class Host {
   readonly #connection: HostConnection;
   readonly #exit: () => void;
@@ -126,6 +128,7 @@ export class Host {
         void this.#embed(message);
         break;
       case 'graph.draw':
+      case 'graph.input_keys':
       case 'graph.schemas':
       case 'graph.subgraphs':
         void this.#describeGraph(message);
@@ -251,12 +254,13 @@ export class Host {
     printAs({ runId, threadId, graphId }, start, { traceparent });
   }
 
-  async #describeGraph({ t, id, request }: ToHost['graph.draw' | 'graph.schemas' | 'graph.subgraphs']): Promise<void> {
+  async #describeGraph({ t, id, request }: ToDescribe): Promise<void> {
     await this.#answer(0, id, async () => {
       const asked = request as unknown as DrawingRequest & SubgraphsRequest;
       const graph = this.#graphs.get(asked.graphId);
       if (graph === undefined) throw noSuchGraph(asked.graphId);
       if (t === 'graph.draw') return this.#describer.draw(graph, asked);
+      if (t === 'graph.input_keys') return this.#describer.inputKeys(graph, asked);
       if (t === 'graph.schemas') return this.#describer.schemas(graph, asked);
       return this.#describer.subgraphs(graph, asked);
     });

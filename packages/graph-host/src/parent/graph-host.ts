@@ -14,6 +14,7 @@ import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { HostConnection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
+  DescribeRequest,
   DrawingRequest,
   EmbedRequest,
   ExecutionOutcome,
@@ -23,6 +24,7 @@ import type {
   GraphDrawing,
   GraphHost,
   GraphHostOptions,
+  GraphInputKeys,
   GraphSchemas,
   HistoryRequest,
   RunHandle,
@@ -210,6 +212,10 @@ class ChildGraphHost implements GraphHost {
 
   drawGraph(request: DrawingRequest): Promise<GraphDrawing> {
     return this.#describe('graph.draw', request) as Promise<GraphDrawing>;
+  }
+
+  getInputKeys(request: DescribeRequest): Promise<GraphInputKeys> {
+    return this.#describe('graph.input_keys', request) as Promise<GraphInputKeys>;
   }
 
   getSchemas(request: SchemasRequest): Promise<GraphSchemas> {

@@ -153,6 +153,7 @@ export const toHost = {
     metadata: JsonObject,
   }),
   'graph.draw': request('graph.draw', { request: JsonObject }),
+  'graph.input_keys': request('graph.input_keys', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),
   /** The answer has the length of each vector, and the vectors as raw bytes (`vectors.ts`). */

@@ -30,7 +30,6 @@ import { TaskMethods } from './methods/task-methods.ts';
 import { PushRequests } from './push/push-requests.ts';
 import { ContentRoom } from './tasks/content-room.ts';
 import { MessageSender } from './tasks/message-sender.ts';
-import { MessageSupport } from './tasks/message-support.ts';
 import { TaskReader } from './tasks/task-reader.ts';
 import { TaskStore } from './tasks/task-store.ts';
 
@@ -58,10 +57,9 @@ export interface A2aParts {
 export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperation[] }> {
   const { config, project, pool, cipher, engine, threads, assistants, runs, streams, readers, webhooks, guard } = parts;
   const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');
-  const support = new MessageSupport(assistants.graphs);
   const cards = new AgentCards({
     assistants: assistants.service,
-    support,
+    schemas: assistants.schemas,
     signer: await CardSigner.derive(rows[0]!.signing_key),
     addresses: new OwnAddresses([...config.PUBLIC_URLS, config.LANGGRAPH_API_URL ?? '']),
     graphIds: project.graphs.map(({ graphId }) => graphId),
@@ -81,7 +79,7 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
     runs,
     tasks,
     reader,
-    support,
+    inputKeys: assistants.inputKeys,
     acceptPush: (fields, about) => push.accept(fields, about),
   });
   const access = openAccess(parts);

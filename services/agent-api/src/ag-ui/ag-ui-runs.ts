@@ -2,14 +2,14 @@ import type { AgUiInput } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { RunRecord } from '@runyard/run-engine';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
-import type { MessageSupport } from '../a2a/tasks/message-support.ts';
 import { isRestricted, UNRESTRICTED } from '../access/scope.ts';
 import type { AssistantRecord } from '../assistants/assistant-record.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
+import type { InputKeys } from '../assistants/input-keys.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { userOf } from '../auth/user-caller.ts';
 import { STREAM_MODES } from '../event-protocol/run-commands.ts';
-import { type Fields, isFields } from '../http/fields.ts';
+import type { Fields } from '../http/fields.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { type AskedRun, askAboutRun } from '../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../runs/accepted-run.ts';
@@ -26,7 +26,7 @@ import { threadIdOf } from './thread-ids.ts';
 
 export interface AgUiRunsOptions {
   assistants: Pick<AssistantService, 'find'>;
-  support: Pick<MessageSupport, 'inputSchema'>;
+  inputKeys: Pick<InputKeys, 'of'>;
   threads: Pick<ThreadStore, 'find' | 'findWithoutState'>;
   runs: Pick<RunService, 'create' | 'find'>;
   keys: Pick<IdempotencyKeys, 'onceNamed' | 'findNamed'>;
@@ -149,7 +149,7 @@ export class AgUiRuns {
     const plan = planRun(input, {
       pending: thread ? pendingInterrupts(thread) : new Set(),
       values: valuesOf(thread),
-      keys: await this.#inputKeys(assistant),
+      keys: await this.#options.inputKeys.of(assistant),
     });
     const { scope, run } = await askAboutRun(({ event, value }) => this.#ask(call, event, value), {
       run: runOf(plan, call, { assistant, threadId }),
@@ -172,12 +172,6 @@ export class AgUiRuns {
       keyed && { request: keyed, answerOf: locationOf },
     );
     return { kind: 'run', run: { threadId, runId, isEnded: false } };
-  }
-
-  /** Returns the keys of the graph's input; undefined when they are not known. */
-  async #inputKeys(assistant: AssistantRecord): Promise<Set<string> | undefined> {
-    const schema = await this.#options.support.inputSchema(assistant);
-    return isFields(schema?.properties) ? new Set(Object.keys(schema.properties)) : undefined;
   }
 
   async #ask({ request: { caller } }: AgUiCall, event: Asked, value: Fields) {

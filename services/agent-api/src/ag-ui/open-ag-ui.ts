@@ -1,5 +1,4 @@
 import type { IdempotencyKeys } from '@runyard/idempotency';
-import { MessageSupport } from '../a2a/tasks/message-support.ts';
 import type { Assistants } from '../assistants/open-assistants.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
@@ -25,7 +24,12 @@ export interface AgUiParts {
 /** Opens AG-UI: assistants for pages that show what they do. */
 export function openAgUi(parts: AgUiParts): { routes: GuardedOperation[] } {
   const { assistants, threads, sources, guard, runs: service, ...others } = parts;
-  const support = new MessageSupport(assistants.graphs);
-  const runs = new AgUiRuns({ ...others, assistants: assistants.service, support, threads, runs: service });
+  const runs = new AgUiRuns({
+    ...others,
+    assistants: assistants.service,
+    inputKeys: assistants.inputKeys,
+    threads,
+    runs: service,
+  });
   return { routes: agUiRoutes(runs, sources, guard) };
 }

@@ -10,7 +10,7 @@ import type { AssistantService } from './assistant-service.ts';
 /** Gives the graph host that is running. */
 export interface GraphHostProvider {
   /** @throws UnavailableError */
-  requireRunning(): Promise<Pick<GraphHost, 'drawGraph' | 'getSchemas' | 'getSubgraphs'>>;
+  requireRunning(): Promise<Pick<GraphHost, 'drawGraph' | 'getInputKeys' | 'getSchemas' | 'getSubgraphs'>>;
 }
 
 /** The caller who asks about a graph. */
@@ -51,6 +51,15 @@ export class AssistantGraphService {
       idOrGraph,
       async (host, look) => (await host.drawGraph({ ...look, xray })) as unknown as GraphDrawing,
     );
+  }
+
+  /**
+   * Returns the keys that the input may have; undefined when the graph does not say. Unlike its schemas they cost
+   * nothing but the making of the graph. @throws NotFoundError, UnprocessableError
+   */
+  async inputKeys(requester: GraphRequester, idOrGraph: string): Promise<ReadonlySet<string> | undefined> {
+    const keys = await this.#ask(requester, idOrGraph, (host, look) => host.getInputKeys(look));
+    return keys === null ? undefined : new Set(keys);
   }
 
   /** @throws NotFoundError, UnprocessableError */

@@ -17,13 +17,16 @@ import { AssistantTools } from './assistant-tools.ts';
 import { readAssistantVariables } from './assistant-variables.ts';
 import { AssistantVersionStore } from './assistant-version-store.ts';
 import { AssistantVisibility } from './assistant-visibility.ts';
+import { InputKeys } from './input-keys.ts';
+import { RememberedSchemas } from './remembered-schemas.ts';
 import { ensureSystemAssistants } from './system-assistants.ts';
 
 export interface Assistants {
   /** Finds the assistants of runs that are being created. */
   lookup: AssistantLookup;
   service: AssistantService;
-  graphs: AssistantGraphService;
+  inputKeys: InputKeys;
+  schemas: RememberedSchemas;
   tools: AssistantTools;
   routes: GuardedOperation[];
 }
@@ -66,7 +69,8 @@ export async function openAssistants(parts: AssistantParts): Promise<Assistants>
   return {
     lookup: new AssistantLookup(pool, ids, cipher),
     service,
-    graphs: graphService,
+    inputKeys: new InputKeys(graphService),
+    schemas: new RememberedSchemas(graphService),
     tools: new AssistantTools(prisma, visibility, cipher),
     routes: [
       ...assistantRoutes(service, parts.keys, guard),

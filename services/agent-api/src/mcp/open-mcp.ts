@@ -7,7 +7,6 @@ import type pg from 'pg';
 import { TaskReader } from '../a2a/tasks/task-reader.ts';
 import { TaskStore } from '../a2a/tasks/task-store.ts';
 import type { Assistants } from '../assistants/open-assistants.ts';
-import { RememberedSchemas } from '../assistants/remembered-schemas.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
 import type { ProtocolAccess } from '../protocols/access.ts';
@@ -71,7 +70,7 @@ export async function openMcp(parts: McpParts): Promise<{ routes: GuardedOperati
   const tools = new ToolMethods({
     access,
     assistants: assistants.service,
-    catalogue: new ToolCatalogue(assistants.tools, new RememberedSchemas(assistants.graphs)),
+    catalogue: new ToolCatalogue(assistants.tools, assistants.schemas),
     runs,
     waiting: new WaitingCalls({ states: new RequestStates(secret, { ttlMs: KEPT_MS }), tasks, runs }),
     conversation,

@@ -1,7 +1,16 @@
-/** Describes graphs (drawing, schemas, subgraphs) without running them. */
-import type { DrawingRequest, GraphDrawing, GraphSchemas, SchemasRequest, SubgraphsRequest } from '../../types.ts';
+/** Describes graphs (drawing, input keys, schemas, subgraphs) without running them. */
+import type {
+  DescribeRequest,
+  DrawingRequest,
+  GraphDrawing,
+  GraphInputKeys,
+  GraphSchemas,
+  SchemasRequest,
+  SubgraphsRequest,
+} from '../../types.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
+import { inputKeys } from './input-keys.ts';
 import { type GraphSchemaParts, runtimeSchemas } from './runtime-schemas.ts';
 import type { SourceSchemas } from './source-schemas.ts';
 
@@ -22,6 +31,10 @@ export class GraphDescriber {
     const compiled = await graph.getGraph(config as GraphConfig, ASSISTANT_USE);
     const drawing = await compiled.getGraphAsync({ ...config, xray });
     return drawing.toJSON() as GraphDrawing;
+  }
+
+  async inputKeys(graph: LoadedGraph, { config }: DescribeRequest): Promise<GraphInputKeys> {
+    return inputKeys(await graph.getGraph(config as GraphConfig, ASSISTANT_USE));
   }
 
   async schemas(graph: LoadedGraph, { config, sourceTimeoutMs }: SchemasRequest): Promise<GraphSchemas> {

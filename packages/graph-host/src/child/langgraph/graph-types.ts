@@ -29,6 +29,10 @@ export interface CompiledGraph {
   checkpointer?: unknown;
   store?: unknown;
   nodes?: Record<string, unknown>;
+  /** The channels that take the input: their names, or the one that takes all of it. */
+  inputChannels?: string | string[];
+  /** The graph of state that this one was compiled from; graphs of functions have none. */
+  builder?: StateBuilder;
   /** The channels that are the state: their names, or the one channel that holds all of it. */
   streamChannelsAsIs?: string | string[];
   stream(input: unknown, options: GraphConfig): Promise<AsyncIterable<unknown>>;
@@ -38,6 +42,13 @@ export interface CompiledGraph {
   getGraphAsync(config: GraphConfig): Promise<{ toJSON(): unknown }>;
   getSubgraphsAsync(namespace: string | undefined, recurse: boolean): AsyncIterable<[string, CompiledGraph]>;
   bulkUpdateState(config: GraphConfig, supersteps: unknown[]): Promise<GraphConfig>;
+}
+
+/** The part of a `StateGraph` by which its own input node decides which keys it writes, in all supported versions. */
+interface StateBuilder {
+  _inputDefinition?: unknown;
+  /** Channels by name, of each definition of the graph. */
+  _schemaDefinitions?: Map<unknown, Record<string, unknown>>;
 }
 
 /** One event of `streamEvents` version 2. */

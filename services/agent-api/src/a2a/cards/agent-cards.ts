@@ -3,15 +3,15 @@ import { BadRequestError } from '@runyard/service-kit';
 import type { Scope } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
+import type { RememberedSchemas } from '../../assistants/remembered-schemas.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
-import type { MessageSupport } from '../tasks/message-support.ts';
 import { agentCard, type CardContent, extendedCard, hybridCard } from './agent-card.ts';
 import type { CardSigner } from './card-signer.ts';
 import type { OwnAddresses } from './own-addresses.ts';
 
 export interface AgentCardsOptions {
   assistants: Pick<AssistantService, 'find'>;
-  support: Pick<MessageSupport, 'inputSchema'>;
+  schemas: Pick<RememberedSchemas, 'of'>;
   signer: CardSigner;
   addresses: OwnAddresses;
   graphIds: readonly string[];
@@ -58,8 +58,8 @@ export class AgentCards {
 
   /** Returns the card for a caller who may see the assistant. */
   async extendedCard(assistant: AssistantRecord, request: CardRequest): Promise<object> {
-    const schema = await this.#options.support.inputSchema(assistant);
-    return this.#sign(request, (baseUrl) => extendedCard(this.#contentOf(assistant, baseUrl), schema));
+    const { input } = await this.#options.schemas.of(assistant);
+    return this.#sign(request, (baseUrl) => extendedCard(this.#contentOf(assistant, baseUrl), input));
   }
 
   #contentOf(assistant: AssistantRecord, baseUrl: string): CardContent {

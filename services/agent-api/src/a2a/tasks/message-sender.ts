@@ -4,6 +4,7 @@ import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
+import type { InputKeys } from '../../assistants/input-keys.ts';
 import type { Fields } from '../../http/fields.ts';
 import type { AskedRun, RunQuestion } from '../../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
@@ -13,7 +14,6 @@ import { A2aError, invalidParams } from '../protocol/a2a-error.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
 import { mediaTypesOf, requireAcceptable, requireAccepted } from './media-types.ts';
 import { answerOf, inputOf, isAnswer } from './message-input.ts';
-import type { MessageSupport } from './message-support.ts';
 import type { SendRequest } from './send-request.ts';
 import { TASK_STREAM_MODE } from './task-events.ts';
 import type { TaskReader } from './task-reader.ts';
@@ -24,7 +24,7 @@ export interface MessageSenderOptions {
   runs: Pick<RunService, 'create'>;
   tasks: Pick<TaskStore, 'findWaiting'>;
   reader: Pick<TaskReader, 'require'>;
-  support: Pick<MessageSupport, 'requireMessages'>;
+  inputKeys: Pick<InputKeys, 'of'>;
   /** Checks the push notification configuration of a message. */
   acceptPush(fields: Fields, about: { taskId: string; version: A2aVersion }): Promise<Omit<PushConfig, 'threadId'>>;
 }
@@ -73,7 +73,7 @@ export class MessageSender {
       throw invalidParams('message.contextId', 'must be a UUID');
     }
     const { input, hasMessage } = inputOf(message, runId);
-    if (hasMessage) await this.#options.support.requireMessages(assistant);
+    if (hasMessage) await this.#requireMessages(assistant);
     const creation: Partial<AskedRun> = contextId === null ? {} : { if_not_exists: 'create' };
     return { request, runId, threadId: contextId, run: { ...common, ...creation, input } };
   }
@@ -113,6 +113,16 @@ export class MessageSender {
   ): Promise<TaskRecord | undefined> {
     if (taskId !== undefined) return this.#options.reader.require(scope, assistantId, taskId);
     return isUuid(contextId) ? this.#options.tasks.findWaiting(scope, assistantId, contextId) : undefined;
+  }
+
+  /** Lets an assistant pass whose input is unknown. @throws A2aError when its graph takes no messages */
+  async #requireMessages(assistant: AssistantRecord): Promise<void> {
+    const keys = await this.#options.inputKeys.of(assistant);
+    if (keys === undefined || keys.has('messages')) return;
+    throw new A2aError(
+      'INVALID_PARAMS',
+      `Assistant ${assistant.assistantId} takes no messages: its graph has no \`messages\`. Send data parts.`,
+    );
   }
 
   async #create(
