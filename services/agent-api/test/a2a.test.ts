@@ -98,11 +98,23 @@ describe('cards', () => {
   it('a card is found by the assistant, by the graph and in the query, and of several graphs one has to be named', async () => {
     const { json } = await ask(`${deployment.url}/.well-known/agent-card.json?assistant_id=echo`, { headers: V1 });
     expect(json).toMatchObject({ name: 'echo', capabilities: { streaming: true, pushNotifications: true } });
-    expect((await ask(`${deployment.url}/.well-known/agent-card.json`)).status).toBe(400);
     expect((await ask(`${deployment.url}/a2a/${randomUUID()}/.well-known/agent-card.json`)).status).toBe(404);
     const extended = (await rpc('GetExtendedAgentCard', {})).result;
     expect(extended.skills.map(({ id }: Json) => id)).toContain('structured-input');
     expect((await ask(`${base()}/extendedAgentCard`, { headers: V1 })).json).toMatchObject({ name: 'echo' });
+  });
+});
+
+describe('somebody without a key', () => {
+  it.each([
+    ['/.well-known/agent-card.json', 400],
+    ['/.well-known/agent-card.json?assistant_id=none', 404],
+    ['/a2a/none/.well-known/agent-card.json', 404],
+    ['/a2a/none/1.0/.well-known/agent-card.json', 404],
+  ])('does not learn the names of the graphs from %s', async (path, status) => {
+    const answer = await ask(deployment.url + path);
+    expect(answer.status).toBe(status);
+    expect(answer.text).not.toMatch(/echo|assembly/);
   });
 });
 
@@ -212,6 +224,19 @@ describe('a message', () => {
 });
 
 describe('a call', () => {
+  const send = (message: object, configuration: object = {}) => ({
+    ...{ jsonrpc: '2.0', id: 1, method: 'SendMessage' },
+    params: { ...says('x', message), configuration },
+  });
+
+  it('at the address of the agent with a slash at its end is answered too', async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'zap' } };
+    for (const end of ['/', '/?a=/']) {
+      expect((await ask(base() + end, { body, headers: V1 })).json).toMatchObject({ id: 1, error: { code: -32001 } });
+    }
+    expect((await ask(`${base()}//`, { body, headers: V1 })).status).toBe(404);
+  });
+
   it.each<[string, unknown, number]>([
     ['of no object', [], -32600],
     ['of another version of JSON-RPC', { jsonrpc: '1.0', id: 1, method: 'GetTask' }, -32600],
@@ -221,6 +246,8 @@ describe('a call', () => {
     ['with parameters that are no object', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: [1] }, -32602],
     ['about an id that is no text', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 5 } }, -32602],
     ['about an unknown task', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'zap' } }, -32001],
+    ['with an extension that is no text', send({ extensions: [{ toString: 1, valueOf: 1 }] }), -32602],
+    ['that accepts what is no text', send({}, { acceptedOutputModes: [{ toString: null, valueOf: null }] }), -32602],
   ])('%s gets the error of the protocol', async (_, body, code) => {
     const answer = await ask(base(), { body, headers: V1 });
     expect(answer.status).toBe(200);
@@ -232,6 +259,13 @@ describe('a call', () => {
     expect(unknown).toMatchObject({ code: -32009, data: [{ reason: 'VERSION_NOT_SUPPORTED' }] });
     const bad = await fetch(base(), { method: 'POST', body: '{"a":', headers: V1 });
     expect(await bad.json()).toMatchObject({ id: null, error: { code: -32700 } });
+    const depth = 20_000;
+    const text = JSON.stringify(send({ metadata: { a: 'deep' } })).replace(
+      '"deep"',
+      '['.repeat(depth) + ']'.repeat(depth),
+    );
+    const deep = await fetch(base(), { method: 'POST', body: text, headers: V1 });
+    expect(await deep.json()).toMatchObject({ id: 1, error: { code: -32602 } });
     const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } };
     expect((await ask(`${deployment.url}/a2a/${randomUUID()}`, { body })).json).toMatchObject({
       error: { code: -32602 },
@@ -374,9 +408,17 @@ describe('a task', () => {
     expect(since.result.tasks[0].history).toHaveLength(1);
     const failed = await rpc('ListTasks', { contextId, status: 'TASK_STATE_FAILED' });
     expect(failed.result).toEqual({ tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 });
-    for (const wrong of [{ pageSize: 0 }, { pageToken: 'zap' }, { status: 'DONE' }, { statusTimestampAfter: 'now' }]) {
+    for (const wrong of [{ pageSize: 0 }, { pageToken: 'zap' }, { status: 'DONE' }]) {
       expect((await rpc('ListTasks', wrong)).error).toMatchObject({ code: -32602 });
     }
+    const days = ['0000-01-01', '-000001-01-01', '275760-09-13'].map((day) => `${day}T00:00:00Z`);
+    const offsets = ['0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'];
+    for (const statusTimestampAfter of ['now', '1', '2026-01-01', ...days, ...offsets]) {
+      expect((await rpc('ListTasks', { statusTimestampAfter })).error, statusTimestampAfter).toMatchObject({
+        code: -32602,
+      });
+    }
+    expect(await rpc('ListTasks', { statusTimestampAfter: '2026-01-01t00:00:00.5-08:00' })).toHaveProperty('result');
     const elsewhere = await ask(`${deployment.url}/a2a/chat/tasks/${ids[0]}`);
     expect([elsewhere.status, elsewhere.json]).toMatchObject([
       404,
@@ -399,13 +441,8 @@ describe('push notifications', () => {
     const authentication = { scheme: 'Bearer', credentials: 'secret' };
     const body = { id: 'chosen', url, token: 't', authentication };
     const made = (await ask(configs, { body })).json as Json;
-    expect(made).toEqual({
-      id: expect.not.stringContaining('chosen'),
-      taskId: task.id,
-      url,
-      token: 't',
-      authentication,
-    });
+    expect(made).toEqual({ id: 'chosen', taskId: task.id, url, token: 't', authentication });
+    expect((await ask(configs, { body })).json).toEqual(made);
     expect((await ask(configs)).json).toEqual({ configs: [made], nextPageToken: '' });
     expect((await ask(`${configs}/${made.id}`)).json).toEqual(made);
     expect((await rpc('tasks/pushNotificationConfig/list', { id: task.id })).result).toEqual([
@@ -428,6 +465,10 @@ describe('push notifications', () => {
       await rpc('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig });
     }
     expect((await ask(configs)).json).toMatchObject({ configs: [{ id: 'chosen' }] });
+    expect((await ask(configs, { body: { url } })).json).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect((await ask(configs, { body: { url, id: 'x'.repeat(3_000) } })).status).toBe(400);
     for (const wrong of ['/path', 'http://10.0.0.1/x', 'not a url', 'file:///etc/passwd']) {
       expect((await ask(configs, { body: { url: wrong } })).status).toBe(400);
     }

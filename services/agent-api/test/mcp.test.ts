@@ -184,6 +184,11 @@ describe('both kinds of revisions', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32700 } }]);
   });
 
+  it('a call at its address with a slash at the end is answered too', async () => {
+    expect((await ask(`${url()}/`, legacy('ping'))).status).toBe(200);
+    expect((await ask(`${url()}/x`, legacy('ping'))).status).toBe(404);
+  });
+
   it('pages of foreign origins are refused, local ones are not', async () => {
     const from = (origin: string) => ask(url(), legacy('ping', {}, { origin }));
     expect(await from('https://evil.example.com')).toMatchObject({ status: 403, json: { error: { code: -32600 } } });

@@ -19,6 +19,7 @@ import { documentedSecurity } from '../auth/documented-security.ts';
 import type { Config } from '../config.ts';
 import { protocolErrorForm } from '../event-protocol/error-form.ts';
 import type { ProtocolWebSockets } from '../event-protocol/protocol-web-sockets.ts';
+import { takeClosingSlashOff } from '../http/closing-slashes.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import { mcpErrorForm } from '../mcp/bindings/error-form.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
@@ -78,6 +79,7 @@ export async function serveRequests(parts: {
       ...(projectApp ? [projectApp.handler] : []),
       prefixContinuation(settings.mountPrefix),
       takeTenantOff,
+      takeClosingSlashOff,
     ],
     metricsPrefix: 'lg_api_',
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,

@@ -7,6 +7,7 @@ const RUN_PATHS = [
   '/threads/{thread_id}/runs/stream',
   '/threads/{thread_id}/runs/wait',
   '/a2a/{assistant_id}',
+  '/a2a/{assistant_id}/',
   '/a2a/{assistant_id}/message:send',
   '/a2a/{assistant_id}/message:stream',
   '/agui/{assistant_id}',
@@ -14,6 +15,7 @@ const RUN_PATHS = [
   '/a2a/{assistant_id}/{tenant}/message:send',
   '/a2a/{assistant_id}/{tenant}/message:stream',
   '/mcp',
+  '/mcp/',
 ].map((template) => template.split('/'));
 
 /**

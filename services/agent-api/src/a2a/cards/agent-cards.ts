@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { BadRequestError } from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import type { Scope } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
@@ -48,11 +48,13 @@ export class AgentCards {
     const [only, ...others] = graphIds;
     const named = idOrGraph ?? (others.length === 0 ? only : undefined);
     if (named === undefined) {
-      throw new BadRequestError(
-        `Missing required query parameter: assistant_id. It may be one of ${graphIds.join(', ')}`,
-      );
+      throw new BadRequestError('Missing required query parameter: assistant_id');
     }
-    const assistant = await assistants.find(publicScope, named);
+    const assistant = await assistants.find(publicScope, named).catch((error: unknown) => {
+      // The message lists the graphs, which are not for everybody.
+      if (error instanceof UnprocessableError) throw new NotFoundError('Assistant not found');
+      throw error;
+    });
     return this.#sign(request, (baseUrl) => this.#contentOf(assistant, baseUrl));
   }
 

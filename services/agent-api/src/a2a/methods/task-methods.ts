@@ -7,9 +7,9 @@ import type { AssistantService } from '../../assistants/assistant-service.ts';
 import type { Fields } from '../../http/fields.ts';
 import { askAboutRun } from '../../protocols/ask-about-run.ts';
 import type { RunService } from '../../runs/run-service.ts';
-import { A2aError, invalidParams, taskNotFound } from '../protocol/a2a-error.ts';
+import { A2aError, taskNotFound } from '../protocol/a2a-error.ts';
 import { historyScopeOf } from '../protocol/history-scope.ts';
-import { optionalBoolean, optionalInteger, optionalText, requireText } from '../protocol/read-fields.ts';
+import { optionalBoolean, optionalInteger, optionalText, optionalTime, requireText } from '../protocol/read-fields.ts';
 import type { MessageSender } from '../tasks/message-sender.ts';
 import { readPageToken, toPageToken } from '../tasks/page-token.ts';
 import { readSendRequest } from '../tasks/send-request.ts';
@@ -220,15 +220,12 @@ function viewOf({ request }: Call, params: Fields): TaskViewOptions {
 
 /** @throws A2aError */
 function filtersOf(params: Fields): Omit<TaskFilters, 'assistantId'> {
-  const since = optionalText(params, 'statusTimestampAfter', 'params');
-  if (since !== undefined && Number.isNaN(Date.parse(since))) {
-    throw invalidParams('statusTimestampAfter', 'must be a time as RFC 3339 has it');
-  }
+  const since = optionalTime(params, 'statusTimestampAfter');
   const state = readState(optionalText(params, 'status', 'params'));
   return {
     contextId: optionalText(params, 'contextId', 'params'),
     states: state && [state],
-    since: since === undefined ? undefined : new Date(since).toISOString(),
+    since,
   };
 }
 

@@ -25,6 +25,16 @@ export function optionalText(fields: Fields, name: string, place: string): strin
   throw invalidParams(`${place}.${name}`, 'must be a text');
 }
 
+/** Returns a field that is a list of texts; undefined when it is missing. @throws A2aError */
+export function optionalTexts(fields: Fields, name: string, place: string): string[] | undefined {
+  const value = fields[name] ?? undefined;
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw invalidParams(`${place}.${name}`, 'must be a list of texts');
+  const wrong = value.findIndex((entry) => typeof entry !== 'string');
+  if (wrong >= 0) throw invalidParams(`${place}.${name}[${wrong}]`, 'must be a text');
+  return value as string[];
+}
+
 /** @throws A2aError */
 export function requireText(fields: Fields, name: string, place = 'params'): string {
   const text = optionalText(fields, name, place);
@@ -45,6 +55,20 @@ export function optionalInteger(
     return number;
   const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
   throw invalidParams(name, `must be a whole number ${range}`);
+}
+
+/** Years have four digits there, and the one before the first is none of Postgres. */
+const RFC_3339 = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** Returns a time as RFC 3339 has it, in UTC. @throws A2aError */
+export function optionalTime(fields: Fields, name: string): string | undefined {
+  const text = optionalText(fields, name, 'params');
+  if (text === undefined) return undefined;
+  const time = RFC_3339.test(text) ? new Date(text) : new Date(Number.NaN);
+  // An offset may lead out of the years.
+  const year = time.getUTCFullYear();
+  if (year >= 1 && year <= 9999) return time.toISOString();
+  throw invalidParams(name, 'must be a time as RFC 3339 has it');
 }
 
 /** Returns a boolean; `true` and `false` as texts count, as queries have them. @throws A2aError */

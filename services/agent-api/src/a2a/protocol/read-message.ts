@@ -1,7 +1,7 @@
 import type { A2aMessage, A2aPart } from '@runyard/contracts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import { A2aError, invalidParams } from './a2a-error.ts';
-import { camelKeys, optionalText, requireFields } from './read-fields.ts';
+import { camelKeys, optionalText, optionalTexts, requireFields } from './read-fields.ts';
 
 /**
  * Reads a message that a client sends, in the form of 1.0 or of 0.3 and with names in camel or snake case, as one of
@@ -19,7 +19,7 @@ export function readMessage(value: unknown): A2aMessage {
   }
   const contextId = optionalText(message, 'contextId', 'message');
   const taskId = optionalText(message, 'taskId', 'message');
-  const extensions = message.extensions;
+  const extensions = optionalTexts(message, 'extensions', 'message');
   return {
     messageId,
     role: 'ROLE_USER',
@@ -27,7 +27,7 @@ export function readMessage(value: unknown): A2aMessage {
     ...(contextId && { contextId }),
     ...(taskId && { taskId }),
     ...(isFields(message.metadata) && { metadata: message.metadata }),
-    ...(Array.isArray(extensions) && { extensions: extensions.map(String) }),
+    ...(extensions && { extensions }),
   };
 }
 

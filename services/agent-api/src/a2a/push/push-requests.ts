@@ -13,6 +13,8 @@ import type { TaskRecord } from '../tasks/task-record.ts';
 const CONFIGS_MAX = 20;
 /** Ids and credentials are sent in headers: they have one line. */
 const LINE = /^[\x20-\x7e]{1,4096}$/;
+/** Characters of an id: it is a key of an index. */
+const ID_MAX = 512;
 
 export interface PushRequestsOptions {
   configs: PushConfigs;
@@ -42,8 +44,9 @@ export class PushRequests {
       throw error;
     });
     if (!target || target.refusal !== undefined) throw invalidParams('url', target?.refusal ?? 'is not allowed');
-    // Clients of 0.3 choose ids, and replace a configuration by its id. In 1.0 they are the server's.
-    const configId = (version === '1.0' ? undefined : line(fields, 'id')) ?? randomUUID();
+    // Clients may choose the id; they replace a configuration by its id.
+    const configId = line(fields, 'id') ?? randomUUID();
+    if (configId.length > ID_MAX) throw invalidParams('id', `must have at most ${ID_MAX} characters`);
     return { taskId, configId, version, url: target.url, host: target.host, secrets: secretsOf(fields) };
   }
 

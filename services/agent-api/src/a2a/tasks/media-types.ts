@@ -16,7 +16,7 @@ export interface MediaTypes {
 /** Returns the media types that an assistant takes and gives; its metadata may say so. */
 export function mediaTypesOf(metadata: Record<string, unknown>): MediaTypes {
   const a2a = isFields(metadata.a2a) ? metadata.a2a : {};
-  return { input: listOr(a2a.input_modes, INPUT_MODES), output: listOr(a2a.output_modes, OUTPUT_MODES) };
+  return { input: textsOr(a2a.input_modes, INPUT_MODES), output: textsOr(a2a.output_modes, OUTPUT_MODES) };
 }
 
 /** @throws A2aError when a part is of a type that the assistant does not take */
@@ -29,11 +29,9 @@ export function requireAccepted(parts: A2aPart[], { input }: MediaTypes): void {
 }
 
 /** @throws A2aError when the client accepts none of the types that the assistant gives */
-export function requireAcceptable(accepted: unknown, { output }: MediaTypes): void {
-  if (!Array.isArray(accepted) || accepted.length === 0) return;
-  const isAccepted = output.some((type) =>
-    accepted.some((mode) => matches(type, String(mode)) || matches(String(mode), type)),
-  );
+export function requireAcceptable(accepted: string[] | undefined, { output }: MediaTypes): void {
+  if (accepted === undefined || accepted.length === 0) return;
+  const isAccepted = output.some((type) => accepted.some((mode) => matches(type, mode) || matches(mode, type)));
   if (isAccepted) return;
   throw new A2aError('CONTENT_TYPE_NOT_SUPPORTED', `Answers are of the types ${output.join(', ')}`);
 }
@@ -50,6 +48,8 @@ function matches(type: string, mode: string): boolean {
   return wanted.endsWith('/*') && type.startsWith(wanted.slice(0, -1));
 }
 
-function listOr(value: unknown, usual: string[]): string[] {
-  return Array.isArray(value) && value.length > 0 ? value.map(String) : usual;
+/** Returns the texts of a list that somebody wrote into metadata, which may have anything beside them. */
+function textsOr(value: unknown, usual: string[]): string[] {
+  const texts = Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : [];
+  return texts.length > 0 ? texts : usual;
 }

@@ -1,7 +1,7 @@
 import type { A2aMessage } from '@runyard/contracts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import { invalidParams } from '../protocol/a2a-error.ts';
-import { camelKeys, optionalBoolean, optionalInteger } from '../protocol/read-fields.ts';
+import { camelKeys, optionalBoolean, optionalInteger, optionalTexts } from '../protocol/read-fields.ts';
 import { readMessage } from '../protocol/read-message.ts';
 
 /** A message to an assistant with what the client wants of the answer. */
@@ -13,7 +13,7 @@ export interface SendRequest {
   context: Fields | undefined;
   returnsImmediately: boolean;
   historyLength: number | undefined;
-  acceptedOutputModes: unknown;
+  acceptedOutputModes: string[] | undefined;
   pushConfig: Fields | undefined;
 }
 
@@ -33,7 +33,7 @@ export function readSendRequest(params: Fields): SendRequest {
     context,
     returnsImmediately: optionalBoolean(configuration, 'returnImmediately') ?? false,
     historyLength: optionalInteger(configuration, 'historyLength', { minimum: 0 }),
-    acceptedOutputModes: configuration.acceptedOutputModes,
+    acceptedOutputModes: optionalTexts(configuration, 'acceptedOutputModes', 'configuration'),
     pushConfig: pushConfig && camelKeys(pushConfig),
   };
 }

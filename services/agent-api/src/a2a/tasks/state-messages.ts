@@ -69,7 +69,7 @@ function sentWith({ additional_kwargs: extra }: StateMessage): Pick<A2aMessage, 
   const a2a = isFields(extra) && isFields(extra.a2a) ? extra.a2a : {};
   return {
     ...(isFields(a2a.metadata) && { metadata: a2a.metadata }),
-    ...(Array.isArray(a2a.extensions) && { extensions: a2a.extensions.map(String) }),
+    ...(Array.isArray(a2a.extensions) && { extensions: a2a.extensions.filter((each) => typeof each === 'string') }),
   };
 }
 
