@@ -54,6 +54,15 @@ export const cases = [
   }),
   fieldCase({
     operations: SEARCHES,
+    field: 'body.exclude_metadata',
+    promise: 'threads whose metadata holds this are left out',
+    run: async (context) => {
+      const { mark, ids } = await marked(context, { kind: 'a' }, { kind: 'b' });
+      expectFound(await found(context, mark, { exclude_metadata: { kind: 'a' } }), [ids[1]!]);
+    },
+  }),
+  fieldCase({
+    operations: SEARCHES,
     field: 'body.values',
     promise: 'threads whose state holds this are found',
     run: async (context) => {

@@ -17,7 +17,6 @@ const DELETIONS = [
   'DELETE /threads/{thread_id}/runs/{run_id}',
   'DELETE /runs/crons/{cron_id}',
 ];
-const JOINS = ['GET /threads/{thread_id}/runs/{run_id}/join', 'GET /threads/{thread_id}/runs/{run_id}/stream'];
 const STATELESS = ['POST /runs', 'POST /runs/batch', 'POST /runs/stream', 'POST /runs/wait'];
 
 export const OMISSIONS: Omission[] = [
@@ -32,11 +31,6 @@ export const OMISSIONS: Omission[] = [
   },
   { operations: SEARCHES, what: [404], why: 'what matches nothing is an empty answer, or 0' },
   { operations: DELETIONS, what: [200], why: 'the answer has no body: it is 204' },
-  {
-    operations: JOINS,
-    what: [404],
-    why: 'a run that is not there is told inside the answer, as JavaScript servers do',
-  },
   { operations: STATELESS, what: [409], why: 'no thread can be busy' },
   {
     operations: ['POST /threads/{thread_id}/history'],

@@ -70,7 +70,7 @@ describe('the event protocol over a websocket', () => {
     const threadId = randomUUID();
     const socket = await Socket.open(threadId);
     const first = await socket.ask({ id: 1, method: 'subscription.subscribe', params: { channels: ['lifecycle'] } });
-    expect(first).toMatchObject({ type: 'success', meta: { thread_id: threadId } });
+    expect(first).toMatchObject({ type: 'success', result: { replayed_events: 0 }, meta: { thread_id: threadId } });
     const started = await socket.ask({ id: 2, ...START });
     const run = await deployment.worker.take();
     expect(started.result).toEqual({ run_id: run.claimed.runId });
@@ -84,7 +84,8 @@ describe('the event protocol over a websocket', () => {
       type: 'success',
       result: {},
     });
-    await socket.ask({ id: 4, method: 'subscription.subscribe', params: { channels: ['values'] } });
+    const later = await socket.ask({ id: 4, method: 'subscription.subscribe', params: { channels: ['values'] } });
+    expect(later.result).toMatchObject({ replayed_events: 1 });
     expect((await socket.events(3))[2]).toEqual(['values', { n: 1 }]);
     const at = socket.frames.findIndex(({ id }) => id === 4);
     expect(socket.frames.slice(at + 1)).toMatchObject([{ type: 'event', method: 'values' }]);
@@ -99,7 +100,9 @@ describe('the event protocol over a websocket', () => {
     expect(await again.ask({ id: 1, method: 'subscription.reconnect', params })).toMatchObject({
       result: { restored: false },
     });
-    await again.ask({ id: 2, method: 'subscription.subscribe', params: { channels: ['values', 'lifecycle'] } });
+    const channels = ['values', 'lifecycle'];
+    const rest = await again.ask({ id: 2, method: 'subscription.subscribe', params: { channels } });
+    expect(rest.result).toMatchObject({ replayed_events: 1 });
     expect(await again.events(1)).toEqual([completed]);
     await again.close();
   });

@@ -194,6 +194,28 @@ describe('the event protocol', () => {
     stream.hangUp();
   });
 
+  it('a run that is created over REST with the marker of the protocol emits its events, unless its client streams modes', async () => {
+    const { thread_id: threadId } = await deployment.client.threads.create({ graphId: 'echo' });
+    const body = { assistant_id: 'echo', input: {}, config: { configurable: { __event_streaming_v2: true } } };
+    const create = (path: string, more: object = {}) =>
+      open(`${deployment.url}/threads/${threadId}/runs${path}`, { body: { ...body, ...more } });
+    for (const [path, more, asked] of [
+      ['', {}, { event_protocol: 'v2', resumable: true }],
+      ['/wait', {}, { event_protocol: 'v2', resumable: true }],
+      ['/stream', {}, { resumable: false }],
+      ['', { config: { configurable: { __event_streaming_v2: 'true' } } }, { resumable: false }],
+    ] as const) {
+      const answer = await create(path, more);
+      const run = await deployment.worker.take();
+      expect(run.claimed.kwargs, path).toMatchObject(asked);
+      expect(run.claimed.kwargs.event_protocol, path).toBe(
+        'event_protocol' in asked ? asked.event_protocol : undefined,
+      );
+      await run.succeed({});
+      await answer.complete;
+    }
+  });
+
   it('keeps its events from streams of the first version', async () => {
     const { thread_id: threadId } = await deployment.client.threads.create({ graphId: 'echo' });
     const whole = await open(`${deployment.url}/threads/${threadId}/stream`);

@@ -224,6 +224,7 @@ describe('a stream or a result that is requested again with its key', () => {
     await (await deployment.worker.take()).succeed({ n: 1 });
     await stream.complete;
     await deployment.client.threads.delete(threadId);
-    expect(await (await openWithKey(`${path}/stream`, key, aRun)).complete).toContain('404: Run not found');
+    const answer = await openWithKey(`${path}/stream`, key, aRun);
+    expect([answer.status, await answer.complete]).toEqual([404, expect.stringContaining('Run not found')]);
   });
 });

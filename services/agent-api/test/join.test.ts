@@ -154,17 +154,15 @@ describe('joining the result of a run', () => {
     expect(await joined).toEqual({ n: 1 });
   });
 
-  it('reports a missing run inside the answer', async () => {
+  it('of a missing run, or its stream, is 404 before anything else', async () => {
     const { thread_id } = await deployment.client.threads.create();
     const place = `${deployment.url}/threads/${thread_id}/runs/${randomUUID()}`;
-    expect(await ask(`${place}/join`)).toMatchObject({
-      status: 200,
-      json: { __error__: { error: 'HTTPException', message: '404: Run not found' } },
-    });
-    expect((await ask(`${place}/stream`)).text).toBe(
-      'event: error\r\ndata: {"error":"HTTPException","message":"404: Run not found"}\r\n\r\n',
-    );
-    expect((await ask(place)).status).toBe(404);
+    for (const path of ['', '/join', '/stream', '/join-stream']) {
+      expect(await ask(place + path), path).toMatchObject({ status: 404, json: { detail: 'Run not found' } });
+    }
+    expect((await ask(`${deployment.url}/runs/${randomUUID()}/stream`)).status).toBe(404);
+    const { claimed } = await startRun();
+    expect((await ask(`${deployment.url}/threads/${thread_id}/runs/${claimed.runId}/join`)).status).toBe(404);
   });
 });
 

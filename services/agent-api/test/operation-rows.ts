@@ -83,13 +83,6 @@ const CRON_EVENTS = ['crons:create', ...RUN_EVENTS] as const;
 const YEARLY = { schedule: '@yearly' };
 const onOwnThread = (its: Things) => ({ ...thread(its), body: { assistant_id: 'echo', input: {} } });
 const withAssistant = (its: Things) => ({ body: { assistant_id: its.assistantId, input: {} } });
-const missingRun = { status: 200, body: { __error__: { error: 'HTTPException', message: '404: Run not found' } } };
-const missingStream = { status: 200, body: isMissingRunEvent };
-
-/** Returns whether a stream tells of a missing run alone. */
-function isMissingRunEvent(text: unknown): boolean {
-  return typeof text === 'string' && text.includes('event: error') && text.includes('404: Run not found');
-}
 
 /**
  * The requests that are about the things of somebody, by operation. Deletions come last, so that the owner can send all
@@ -177,10 +170,10 @@ export const ROWS: Record<string, Row> = {
     MISSING,
     false,
   ),
-  joinRun: row('threads:read', run, missingRun),
-  joinRunStream: row('threads:read', run, missingStream),
-  joinRunStreamAlias: row('threads:read', run, missingStream),
-  joinStatelessRunStream: row('threads:read', (its) => ({ params: { run_id: its.runId } }), missingStream),
+  joinRun: row('threads:read', run),
+  joinRunStream: row('threads:read', run),
+  joinRunStreamAlias: row('threads:read', run),
+  joinStatelessRunStream: row('threads:read', (its) => ({ params: { run_id: its.runId } })),
   cancelRun: row('threads:update', pendingRun),
   cancelRuns: row(
     'threads:update',

@@ -53,6 +53,28 @@ export async function* followEvents(
   }
 }
 
+/** Returns how many events a subscription gets at once, because they are kept. */
+export async function countKeptEvents(
+  { streams, watch, ends }: EventSources,
+  { threadId, access, filter, since, signal }: FollowedThread,
+): Promise<number> {
+  const runs = new RunsOfThread(threadId, { watch, ends });
+  const converter = new EventConverter();
+  const afterId = since === undefined ? BEFORE_ALL : idOfSequence(since);
+  let count = 0;
+  try {
+    for await (const entry of readKept(streams, threadId, { afterId: BEFORE_ALL, signal })) {
+      const isDue = compareIds(entry.id, afterId) > 0;
+      if ((isDue && !(await access.admits(entry, signal))) || !runs.observe(entry)) continue;
+      const events = converter.convert(entry);
+      if (isDue) count += events.filter((event) => matchesFilter(filter, event)).length;
+    }
+  } finally {
+    runs.unwatchAll();
+  }
+  return count;
+}
+
 /**
  * Converts what is kept up to the place where the client goes on. Returns the events that share the number of that place
  * beside the first one: the client may have left between them.

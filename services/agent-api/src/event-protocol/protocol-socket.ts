@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { WebSocket } from 'ws';
 import type { Scope } from '../access/scope.ts';
-import { type EventSources, followEvents } from './follow-events.ts';
+import { countKeptEvents, type EventSources, followEvents } from './follow-events.ts';
 import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
 import type { ReceivedBytes } from './received-bytes.ts';
 import { SocketWriter } from './socket-writer.ts';
@@ -164,10 +164,12 @@ export class ProtocolSocket {
     const scope = await this.#options.scope(filter);
     const subscriptionId = uuidv7();
     const ending = new AbortController();
+    const { threadId, access, sources } = this.#options;
+    const followed = { threadId, filter, since, signal: ending.signal };
+    const replayed = await countKeptEvents(sources, { ...followed, access: access(scope) });
     this.#subscriptions.set(subscriptionId, ending);
-    await this.#succeed(id, { subscription_id: subscriptionId });
-    const { threadId, access } = this.#options;
-    void this.#follow({ threadId, access: access(scope), filter, since, signal: ending.signal });
+    await this.#succeed(id, { subscription_id: subscriptionId, replayed_events: replayed });
+    void this.#follow({ ...followed, access: access(scope) });
   }
 
   async #follow(thread: Parameters<typeof followEvents>[1]): Promise<void> {

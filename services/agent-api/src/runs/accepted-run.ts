@@ -5,7 +5,7 @@ import type { LangsmithTrace, TraceContext } from '@runyard/tracing';
 import { v7 as uuidv7 } from 'uuid';
 import { fieldsOf, isInScope, isRestricted, outOfScope, type Scope, withoutScopeFields } from '../access/scope.ts';
 import type { RunAssistant } from '../assistants/assistant-lookup.ts';
-import { buildRunMetadata, type RunRequest, toRunArguments } from './run-arguments.ts';
+import { buildRunMetadata, type RunRequest, requestedProtocol, toRunArguments } from './run-arguments.ts';
 
 /** The creator of a run and its thread. */
 export interface RunOrigin {
@@ -35,6 +35,8 @@ export interface RunOrigin {
   tracingProject?: string | undefined;
   /** `v2` when the run is to emit events of the event protocol. */
   eventProtocol?: 'v2';
+  /** True when the client streams the run's modes itself: it would get none of a run that emits other events. */
+  streamsModes?: boolean;
   /** The trace of the request that creates it; left out when it belongs to none. */
   trace?: TraceContext | undefined;
   /** The caller's own LangSmith trace; left out when it names none. */
@@ -59,6 +61,7 @@ export function toAcceptedRun(
 ): AcceptedRun {
   const { scope, threadId, task, threadTtl } = origin;
   const runId = origin.runId ?? uuidv7();
+  const eventProtocol = origin.eventProtocol ?? (origin.streamsModes ? undefined : requestedProtocol(request));
   const { graphId, assistantId } = assistant;
   const { threadMetadata, isVisible } = newThreadOf(request.metadata, assistant, scope);
   if (threadId === undefined && !isVisible) throw outOfScope();
@@ -78,7 +81,7 @@ export function toAcceptedRun(
       ...runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.hasUsers }),
       ...(task && { task_id: task.taskId, task_start_id: task.taskId }),
     },
-    kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
+    kwargs: toRunArguments(request, assistant, { ...origin, eventProtocol, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
     threadMetadata,

@@ -20,7 +20,7 @@ import { answerWithResult } from './answer-with-result.ts';
 import { type FollowedRun, readCurrentState } from './followed-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { joinPath, type RunLocation, streamContinuationPath, streamHeaders } from './run-locations.ts';
-import { EMPTY_RESULT, errorResult, isEnded, type RunResult, type RunResultSources } from './run-result.ts';
+import { EMPTY_RESULT, isEnded, type RunResultSources } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
 /** The client that is answered, with the scopes of what it may see, and may cancel by leaving. */
@@ -33,7 +33,9 @@ type Sources = StreamSources &
   RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun' | 'halts'> };
 type Params = { run_id: string; thread_id?: string };
 
-const RUN_NOT_FOUND = { error: 'HTTPException', message: '404: Run not found' };
+const RUN_NOT_FOUND = 'Run not found';
+/** The same inside of a stream that another process began. */
+const MISSING_RUN = { error: 'HTTPException', message: `404: ${RUN_NOT_FOUND}` };
 
 /** Sends a run's output to clients: as events or as its result, from the start or joining later. */
 export class RunAnswers {
@@ -47,6 +49,7 @@ export class RunAnswers {
     this.#feedbackTokens = feedbackTokens;
   }
 
+  /** @throws NotFoundError when the run of a repeated request was deleted */
   async stream(run: FollowedRun, request: RunRequest, client: Client): Promise<void> {
     const { res, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
@@ -56,7 +59,7 @@ export class RunAnswers {
       continuationQuery(request, client),
     );
     const { isEnded, isDeleted } = await readCurrentState(this.#sources, run);
-    if (isDeleted) return sendFailureEvent(res, streamHeaders(run), RUN_NOT_FOUND);
+    if (isDeleted) throw new NotFoundError(RUN_NOT_FOUND);
     const streamed: RunEventsOptions = {
       ...run,
       isEnded,
@@ -79,9 +82,9 @@ export class RunAnswers {
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
+  /** @throws NotFoundError, HaltedError */
   join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
-    const missing = errorResult(RUN_NOT_FOUND.error, RUN_NOT_FOUND.message);
-    return this.#join(params, query, client, { missing, mayBeRefused: true });
+    return this.#join(params, query, client, { mayBeRefused: true });
   }
 
   /**
@@ -89,19 +92,19 @@ export class RunAnswers {
    * was rolled back.
    */
   answerCancelled({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
-    return this.#join({ thread_id: threadId, run_id: runId }, {}, client, {
-      missing: EMPTY_RESULT,
-      // The run cannot be cancelled a second time.
-      mayBeRefused: false,
-    });
+    // The run cannot be cancelled a second time.
+    return this.#join({ thread_id: threadId, run_id: runId }, {}, client, { mayBeRefused: false });
   }
 
-  /** `missing` is the answer when there is no such run; `mayBeRefused` says that the client may repeat the request. */
+  /**
+   * `mayBeRefused` says that the client may repeat the request. What another process has begun to answer is not refused
+   * any more.
+   */
   async #join(
     params: Params,
     query: RunJoinQuery,
     client: Client,
-    { missing, mayBeRefused }: { missing: RunResult; mayBeRefused: boolean },
+    { mayBeRefused }: { mayBeRefused: boolean },
   ): Promise<void> {
     const { res, log, headers } = client;
     const run = await this.#find(params, client);
@@ -113,6 +116,7 @@ export class RunAnswers {
     const isKept = run !== undefined && isEnded(run);
     // A deleted run that its own client follows may still be in its stream.
     const isMissing = run === undefined && !isOwn;
+    if (isMissing && mayBeRefused && !isContinuing(headers)) throw new NotFoundError(RUN_NOT_FOUND);
     if (!isKept && !isMissing) this.#sources.watch.wake();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
@@ -122,7 +126,7 @@ export class RunAnswers {
         continuation: resultContinuation(client, joinPath(location), query, { isOwn }),
         isKept,
         mayBeRefused: isKept && mayBeRefused,
-        ...(isMissing && { known: isContinuing(headers) ? EMPTY_RESULT : missing }),
+        ...(isMissing && { known: EMPTY_RESULT }),
         feedback: this.#feedback(location.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
       },
       res,
@@ -131,6 +135,7 @@ export class RunAnswers {
     if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(location, client);
   }
 
+  /** @throws NotFoundError, HaltedError */
   async joinStream(params: Params, query: RunStreamQuery, client: Client): Promise<void> {
     const { res, headers } = client;
     const modes = parseStreamModes(query.stream_mode);
@@ -144,7 +149,10 @@ export class RunAnswers {
     // Another process sent its beginning: the rest is due, whatever kind of stream it is, and whatever became of the
     // run.
     const isContinued = await this.#mayContinue(run, params, client);
-    if (!run && !isContinued) return sendFailureEvent(res, streamHeaders(location), RUN_NOT_FOUND);
+    if (!run && !isContinued) {
+      if (!isContinuing(headers)) throw new NotFoundError(RUN_NOT_FOUND);
+      return sendFailureEvent(res, streamHeaders(location), MISSING_RUN);
+    }
     const isResumable = run && run.kwargs.resumable === true;
     const lastEventId = headers['last-event-id'];
     const afterId = lastEventId === undefined ? undefined : parseEventId(String(lastEventId));

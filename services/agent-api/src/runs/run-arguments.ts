@@ -18,6 +18,14 @@ import { withoutCheckpointKeys, withoutPlatformKeys } from '../assistants/config
 /** The run as a client asks for it: the fields that it may set, whichever way it creates the run. */
 export type RunRequest = RunCreateStateful & RunCreateStreamingStateless;
 
+/** The key of `configurable` by which a client wants the run to emit events of the event protocol. */
+const EVENT_PROTOCOL_KEY = '__event_streaming_v2';
+
+/** Returns the protocol of events that a request asks for without the protocol's own operations. */
+export function requestedProtocol({ config }: Pick<RunRequest, 'config'>): 'v2' | undefined {
+  return config?.configurable?.[EVENT_PROTOCOL_KEY] === true ? 'v2' : undefined;
+}
+
 export interface RunIdentity {
   runId: string;
   /** Left out for a stateless run, whose thread has no id yet. */
@@ -83,7 +91,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
     feedback_keys: request.feedback_keys?.length ? [...new Set(request.feedback_keys)] : null,
     temporary: identity.isTemporary,
     subgraphs: request.stream_subgraphs ?? false,
-    resumable: request.stream_resumable ?? false,
+    resumable: request.stream_resumable === true || identity.eventProtocol === 'v2',
     checkpoint_during: request.checkpoint_during ?? null,
     durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
   };

@@ -38,6 +38,8 @@ type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
 const CREATED_RUN = [CREATE_RUN, READ_ASSISTANT_OF_RUN] as const;
 const JOINED_RUN = [READ_THREAD, CANCEL_ON_LEAVING] as const;
 const JOINED_STATELESS_RUN = [READ_THREAD_OF_RUN, CANCEL_OF_RUN_ON_LEAVING] as const;
+/** The operations whose answers are the run's events of its stream modes. */
+const STREAMS: CreatingOperation[] = [contracts.streamRun, contracts.streamStatelessRun];
 type CreationScopes = ScopesOf<typeof CREATED_RUN>;
 
 /** Serves the run operations. The service creates runs; `answers` sends them to clients. */
@@ -158,7 +160,8 @@ export function runRoutes(parts: {
     return keys.once<FollowedRun, RunLocation>(operation, original, {
       create: (request) => {
         const keyed = request && { request, answerOf: locationOf };
-        return runs.create(originOf(req, scopes, threadId), req.body, keyed);
+        const origin = { ...originOf(req, scopes, threadId), streamsModes: STREAMS.includes(operation) };
+        return runs.create(origin, req.body, keyed);
       },
       repeat: (location) => ({ ...location, isRepeated: true }),
     });

@@ -4,7 +4,7 @@ import { bundleUi, type UiFile } from '@runyard/graph-host';
 import { NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
-import { baseUrlForPages } from '../http/base-url.ts';
+import { requestBaseUrl } from '../http/base-url.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { logOfProject } from '../project/supervised-graph-host.ts';
 import { uiElements } from './ui-elements.ts';
@@ -43,7 +43,7 @@ export function openUi(
         const files = bundles.get(agent);
         if (!files) throw new NotFoundError(`There are no components of "${agent}"`);
         const basenames = files.map(({ basename }) => basename);
-        const address = ownAddress ?? baseUrlForPages(headers);
+        const address = ownAddress ?? requestBaseUrl(headers);
         const html = uiElements(agent, body.name, { address, basenames });
         return ok(html, { 'content-type': 'text/html' });
       }),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { baseUrlForPages } from '../http/base-url.ts';
+import { requestBaseUrl } from '../http/base-url.ts';
 import { uiElements } from './ui-elements.ts';
 
 const basenames = ['entrypoint.js', 'entrypoint.css', 'entrypoint.js.map'];
@@ -23,8 +23,8 @@ it('a name cannot leave the place it is put in', () => {
 it.each([
   [{ host: 'localhost:2024' }, 'http://localhost:2024'],
   [{ host: '127.0.0.1:2024', 'x-forwarded-prefix': '/agents' }, 'http://127.0.0.1:2024/agents'],
-  [{ host: 'agents.example.com' }, '//agents.example.com'],
-  [{ host: 'localhost.example.com', 'x-forwarded-proto': 'http' }, '//localhost.example.com'],
+  [{ host: 'agents.example.com' }, 'http://agents.example.com'],
+  [{ host: 'localhost.example.com', 'x-forwarded-proto': 'http' }, 'http://localhost.example.com'],
   [
     {
       host: 'inner:1',
@@ -35,5 +35,5 @@ it.each([
     'https://outer/deployments/d',
   ],
 ])('pages with %j load from %s', (headers, address) => {
-  expect(baseUrlForPages(headers)).toBe(address);
+  expect(requestBaseUrl(headers)).toBe(address);
 });

@@ -76,7 +76,7 @@ export const joinRun = defineOperation({
   query: RunJoinQuery,
   responses: {
     200: runValuesResponse,
-    422: invalidRunResponse,
+    ...runNotFoundResponses,
     503: { description: 'The run has ended, and there is no room for its large result now.', schema: ErrorResponse },
   },
   examples: { params: runParams, query: { cancel_on_disconnect: '0' } },
@@ -95,7 +95,7 @@ export const joinRunStream = defineOperation({
   headers: { 'last-event-id': 'Only events after this one; `-1` or `0` for all that are kept.' },
   params: RUN_PARAMS,
   query: RunStreamQuery,
-  responses: { 200: runStreamResponse, 422: invalidRunResponse },
+  responses: { 200: runStreamResponse, ...runNotFoundResponses },
   examples: { params: runParams, query: { stream_mode: 'updates,values' } },
 });
 
@@ -166,7 +166,7 @@ export const joinStatelessRunStream = defineOperation({
   headers: { 'last-event-id': 'Only events after this one; `-1` or `0` for all that are kept.' },
   params: STATELESS_RUN_PARAMS,
   query: RunStreamQuery,
-  responses: { 200: runStreamResponse, 422: invalidRunResponse },
+  responses: { 200: runStreamResponse, ...runNotFoundResponses },
   examples: { params: { run_id: exampleRun.run_id } },
 });
 
