@@ -290,7 +290,9 @@ export class RunEngine {
   /** Throws FencedError when a run has begun since `beginStateUpdate`, KeyTakenError. */
   commitStateUpdate(update: CommitStateUpdate, bound?: BoundKey): Promise<void> {
     return this.#writes.reportStaleWrites(
-      this.#writes.write((client) => commitStateUpdate(client, encryptThreadState(this.#cipher, update), bound)),
+      this.#writes.write((client) =>
+        commitStateUpdate(client, encryptThreadState(this.#cipher, update), { events: this.#events, bound }),
+      ),
     );
   }
 

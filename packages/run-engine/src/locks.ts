@@ -28,25 +28,29 @@ export async function lockThreads(client: pg.ClientBase, threadIds: string[]): P
 
 /**
  * Locks the rows of the threads that nobody else has locked, without waiting. `held` are existing threads that were not
- * locked: operations on them wait separately.
+ * locked: operations on them wait separately. `interrupted` are those locked ones that have this status.
  */
 export async function lockUnheldThreads(
   client: pg.ClientBase,
   threadIds: string[],
-): Promise<{ locked: Set<string>; held: Set<string> }> {
-  const { rows } = await client.query<{ thread_id: string; is_locked: boolean }>({
+): Promise<{ locked: Set<string>; held: Set<string>; interrupted: Set<string> }> {
+  const { rows } = await client.query<{ thread_id: string; status: string | null }>({
     name: 'engine_lock_unheld_threads',
     text: `WITH locked AS MATERIALIZED (
-             SELECT thread_id FROM thread WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id
+             SELECT thread_id, status FROM thread WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id
              FOR NO KEY UPDATE SKIP LOCKED
            )
-           SELECT t.thread_id, l.thread_id IS NOT NULL AS is_locked
+           SELECT t.thread_id, l.status
            FROM thread t LEFT JOIN locked l USING (thread_id) WHERE t.thread_id = ANY($1::uuid[])`,
     values: [threadIds],
   });
-  const idsOf = (isLocked: boolean) =>
-    new Set(rows.filter((row) => row.is_locked === isLocked).map((row) => row.thread_id));
-  return { locked: idsOf(true), held: idsOf(false) };
+  const idsOf = (isOne: (status: string | null) => boolean) =>
+    new Set(rows.filter(({ status }) => isOne(status)).map((row) => row.thread_id));
+  return {
+    locked: idsOf((status) => status !== null),
+    held: idsOf((status) => status === null),
+    interrupted: idsOf((status) => status === 'interrupted'),
+  };
 }
 
 /** Locks fence rows, waiting for the writes in flight under them, and returns their epochs. */

@@ -86,9 +86,9 @@ export class RunEvents {
     this.#queuing.add(client);
   }
 
-  /** Queues the push notifications of a task that was canceled while it waited. */
-  async queuePushesOfCanceled(client: pg.ClientBase, runId: string): Promise<void> {
-    await queuePushes(client, [runId], { isCanceled: true });
+  /** Queues the push notifications of tasks, by their newest runs, that were canceled while they waited. */
+  async queuePushesOfCanceled(client: pg.ClientBase, runIds: readonly string[]): Promise<void> {
+    await queuePushes(client, runIds, { isCanceled: true });
     this.#queuing.add(client);
   }
 

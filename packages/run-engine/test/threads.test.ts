@@ -100,6 +100,22 @@ describe('updating the state of a thread', () => {
     expect(thread).toEqual({ status: 'idle', values: state.values, checkpoint_id: 'c-2' });
   });
 
+  it('ends the task whose question it takes away, and no other', async () => {
+    const metadataAfter = async (threadStatus: 'idle' | 'interrupted', status: 'idle' | 'interrupted') => {
+      const threadId = await fixture.thread();
+      const { runId } = aRun();
+      await fixture.engine.createRun(aRun({ threadId, runId, metadata: { task_id: runId } }));
+      const [run] = await fixture.engine.claimRuns(worker, 1);
+      await fixture.engine.finishRun(success(run!, { threadStatus }));
+      const fence = await fixture.engine.beginStateUpdate(threadId);
+      await fixture.engine.commitStateUpdate({ fence, ...state, status });
+      return (await fixture.engine.getRun(threadId, runId))?.metadata;
+    };
+    expect(await metadataAfter('interrupted', 'idle')).toHaveProperty('task_canceled', 'superseded');
+    expect(await metadataAfter('interrupted', 'interrupted')).not.toHaveProperty('task_canceled');
+    expect(await metadataAfter('idle', 'idle')).not.toHaveProperty('task_canceled');
+  });
+
   it('is fenced by a run that has begun meanwhile', async () => {
     const threadId = await fixture.thread();
     const fence = await fixture.engine.beginStateUpdate(threadId);

@@ -390,6 +390,48 @@ describe('a task', () => {
     expect((await rpc('CancelTask', { id: randomUUID() })).error).toMatchObject({ code: -32001 });
   });
 
+  it('whose question another message takes away is canceled, says why, and tells its receivers', async () => {
+    const path = `/${randomUUID()}`;
+    const { id, contextId } = await askBack('Sure?', { taskPushNotificationConfig: { url: receiver.url(path) } });
+    const other = await complete('never mind', 'as you like', { contextId });
+    expect(other.status.state).toBe('TASK_STATE_COMPLETED');
+    const canceled = {
+      id,
+      status: { state: 'TASK_STATE_CANCELED', message: { parts: [{ text: expect.stringContaining('taken away') }] } },
+    };
+    const shown = (await rpc('GetTask', { id })).result;
+    expect(shown).toMatchObject(canceled);
+    const listed = await rpc('ListTasks', { contextId, status: 'TASK_STATE_CANCELED' });
+    expect(listed.result.tasks).toMatchObject([canceled]);
+    expect((await rpc('SendMessage', says('yes', { taskId: id }))).error).toMatchObject({ code: -32004 });
+    const received = await receiver.received(path, 2);
+    const told = received.map(({ body }) => (body as Json).task);
+    expect(told.find(({ status }: Json) => status.state === 'TASK_STATE_CANCELED')).toMatchObject(canceled);
+  });
+
+  it('that asks while another run of its context waits is canceled at once', async () => {
+    const sent = rpc('SendMessage', says('may I?'));
+    const run = await deployment.worker.take();
+    const { threadId } = run.claimed;
+    await deployment.client.runs.create(threadId, 'echo', { input: { messages: [] } });
+    await run.ask({ messages: [] }, [{ id: 'i1', value: 'Really?' }]);
+    expect((await sent).result.task.status.state).toBe('TASK_STATE_CANCELED');
+    await (await deployment.worker.take()).succeed({ messages: [] });
+  });
+
+  it('goes on when a run of another protocol answers its question', async () => {
+    const { id, contextId } = await askBack();
+    await deployment.client.runs.create(contextId, 'echo', { command: { resume: 'yes' } });
+    expect((await rpc('GetTask', { id })).result.status.state).toBe('TASK_STATE_SUBMITTED');
+    const run = await deployment.worker.take();
+    expect(run.claimed.metadata).toMatchObject({ task_id: id });
+    await run.succeed({ messages: [{ type: 'ai', content: 'done' }] });
+    expect((await rpc('GetTask', { id })).result).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ parts: [{ text: 'done' }] }],
+    });
+  });
+
   it('is listed by page, state, time and context, and belongs to its assistant', async () => {
     const contextId = randomUUID();
     const ids: string[] = [];

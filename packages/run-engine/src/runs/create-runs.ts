@@ -17,6 +17,7 @@ import { expiryIn } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
+import { continueTasks } from './continue-tasks.ts';
 import type { AcceptedRun, CancelledRun, CreatedRun } from './types.ts';
 
 export interface CreationRules {
@@ -105,22 +106,31 @@ export async function createRuns(
   const late = await findLateAnswers(client, batch);
   const full = await findFullThreads(client, batch, waitingRunsMax);
   const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late, full }, busy));
-  const accepted = batch.filter((_, index) => !refusals[index]);
-  if (accepted.length === 0) return refusals as Error[];
+  const unrefused = batch.filter((_, index) => !refusals[index]);
+  if (unrefused.length === 0) return refusals as Error[];
 
+  const accepted = await continueTasks(client, unrefused, threads.interrupted, events);
   const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
   const createdAt = await insertRuns(client, accepted, events);
   await recordRefusedWebhooks(client, accepted);
   await insertPushConfigs(client, accepted);
-  return batch.map(
-    (item, index) =>
-      refusals[index] ?? { run: toCreatedRecord(item, createdAt), cancelled: cancelled.get(item.threadId) ?? [] },
-  );
+  const created = accepted.values();
+  return refusals.map((refusal) => {
+    if (refusal) return refusal;
+    const item = created.next().value!;
+    return { run: toCreatedRecord(item, createdAt), cancelled: cancelled.get(item.threadId) ?? [] };
+  });
 }
 
 function findRefusal(
   item: EncodedRun,
-  { existing, held, taken, late, full }: NamedThreads & Record<'taken' | 'late' | 'full', Set<string>>,
+  {
+    existing,
+    held,
+    taken,
+    late,
+    full,
+  }: Omit<NamedThreads, 'interrupted'> & Record<'taken' | 'late' | 'full', Set<string>>,
   busy: Set<string>,
 ): Error | undefined {
   if (item.isStateless && item.statelessThreadId !== undefined && !taken.has(item.threadId)) {
@@ -186,6 +196,8 @@ interface NamedThreads {
   existing: Set<string>;
   /** Threads that another transaction has locked, or is creating. */
   held: Set<string>;
+  /** Existing threads that wait for the answer to an interrupt. */
+  interrupted: Set<string>;
 }
 
 /** Locks existing threads, and creates those that may be created. */
@@ -195,7 +207,7 @@ async function lockOrCreateThreads(
   threadTtl: ThreadTtl | undefined,
 ): Promise<NamedThreads> {
   const named = batch.filter((item) => !item.isStateless);
-  const { locked: existing, held } = await lockNamedThreads(client, named);
+  const { locked: existing, held, interrupted } = await lockNamedThreads(client, named);
   const missing = named.filter(
     (item) => mayCreateThread(item) && !existing.has(item.threadId) && !held.has(item.threadId),
   );
@@ -204,7 +216,7 @@ async function lockOrCreateThreads(
   for (const threadId of await findThreadsOutOfScope(client, found)) existing.delete(threadId);
   const made = new Set(await createThreads(client, [...own, ...missing], threadTtl));
   for (const { threadId } of missing) (made.has(threadId) ? existing : held).add(threadId);
-  return { existing, held };
+  return { existing, held, interrupted };
 }
 
 /** A thread that its creator could not see is not created: the scope reads the metadata as they are stored. */
@@ -227,7 +239,7 @@ async function takeStatelessThreads(client: pg.ClientBase, batch: EncodedRun[]):
 }
 
 function lockNamedThreads(client: pg.ClientBase, named: EncodedRun[]): ReturnType<typeof lockUnheldThreads> {
-  if (named.length === 0) return Promise.resolve({ locked: new Set(), held: new Set() });
+  if (named.length === 0) return Promise.resolve({ locked: new Set(), held: new Set(), interrupted: new Set() });
   return lockUnheldThreads(
     client,
     named.map((item) => item.threadId),

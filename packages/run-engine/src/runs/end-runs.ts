@@ -4,7 +4,9 @@ import { insertEvents, templateValues } from '../event-rows.ts';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import { headAt, nextReadyAt } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
+import { TASK_CANCELED } from '../tasks/cancel-waiting-task.ts';
 import { NEEDS_AUTH } from '../tasks/needs-auth.ts';
+import { SUPERSEDED } from '../tasks/supersede-tasks.ts';
 import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
 import type { ErrorInfo } from '../types.ts';
 import type { FinishRun } from './types.ts';
@@ -54,8 +56,13 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              UPDATE run r
              SET status = e.status, result = e.result, error = e.error, worker_id = NULL, updated_at = now(),
                  ended_at = now(), first_event_id = coalesce(e.first_event_id, r.first_event_id),
-                 metadata = CASE WHEN e.needs_auth AND r.metadata ? 'task_id'
-                                 THEN r.metadata || '{"${NEEDS_AUTH}": true}' ELSE r.metadata END
+                 metadata = CASE
+                   WHEN r.metadata ? 'task_id' AND e.status = 'success' AND e.thread_status = 'interrupted'
+                        AND e.next_ready_at IS NOT NULL
+                     -- The next run of the thread takes its question away.
+                     THEN r.metadata || '{"${TASK_CANCELED}": "${SUPERSEDED}"}'
+                   WHEN e.needs_auth AND r.metadata ? 'task_id' THEN r.metadata || '{"${NEEDS_AUTH}": true}'
+                   ELSE r.metadata END
              FROM e WHERE r.run_id = e.run_id
              RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status
            ), states AS (

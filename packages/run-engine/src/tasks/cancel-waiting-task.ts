@@ -23,6 +23,6 @@ export async function cancelWaitingTask(
     values: [runId, threadId],
   });
   if (rowCount !== 1) return false;
-  await events.queuePushesOfCanceled(client, runId);
+  await events.queuePushesOfCanceled(client, [runId]);
   return true;
 }

@@ -4,6 +4,8 @@ import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import { findWaitingTasks, supersedeTasks } from '../tasks/supersede-tasks.ts';
 import type { BoundKey, Fence } from '../types.ts';
 import { STATE_WRITE_TIME } from './outdated-states.ts';
 import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
@@ -39,18 +41,26 @@ export async function beginStateUpdate(client: pg.ClientBase, threadId: string):
 }
 
 /**
- * Makes the checkpoint of a state update the thread's newest state, and binds the idempotency key of its request.
- * Throws `FencedError` when a run has begun since, KeyTakenError.
+ * Makes the checkpoint of a state update the thread's newest state, and binds the idempotency key of its request. A task
+ * whose question the update takes away has ended. Throws `FencedError` when a run has begun since, KeyTakenError.
  */
 export async function commitStateUpdate(
   client: pg.ClientBase,
   update: CommitStateUpdate,
-  bound?: BoundKey,
+  { events, bound }: { events: RunEvents; bound?: BoundKey | undefined },
 ): Promise<void> {
   const { threadId, epoch } = update.fence;
   await lockThreads(client, [threadId]);
   const epochs = await lockFences(client, [threadId]);
   if (epochs.get(threadId) !== epoch) throw new FencedError(threadId, epoch);
+  if (update.status !== null && update.status !== 'interrupted') {
+    const waiting = await findWaitingTasks(client, [threadId]);
+    await supersedeTasks(
+      client,
+      [...waiting.values()].map(({ runId }) => runId),
+      events,
+    );
+  }
   await client.query({
     name: 'engine_commit_state_update',
     text: `WITH state AS (

@@ -12,7 +12,11 @@ const FIRST_POSITION = { ofEnded: 1_000, ofCanceled: 2_000 };
  * Queues the push notifications of the tasks whose runs this transaction ends. The metadata of a run may be its
  * client's: only the thread of the task itself counts.
  */
-export async function queuePushes(client: pg.ClientBase, runIds: string[], { isCanceled = false } = {}): Promise<void> {
+export async function queuePushes(
+  client: pg.ClientBase,
+  runIds: readonly string[],
+  { isCanceled = false } = {},
+): Promise<void> {
   await client.query({
     name: 'engine_queue_pushes',
     text: `INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs, result, push, push_secrets)

@@ -2,6 +2,7 @@ import type { A2aTaskState } from '@runyard/contracts';
 import {
   NEEDS_AUTH,
   type PushDelivery,
+  SUPERSEDED,
   TASK_CANCELED,
   type WebhookContent,
   type WebhookRun,
@@ -51,6 +52,7 @@ function recordOf({ run }: WebhookContent, taskId: string, values: unknown): Tas
     statusAt: new Date(isCanceled(run) ? run.updated_at : run.ended_at).toISOString(),
     error: run.error,
     isNewest: true,
+    isSuperseded: run.metadata[TASK_CANCELED] === SUPERSEDED,
   };
 }
 

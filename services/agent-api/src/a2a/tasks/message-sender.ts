@@ -151,6 +151,7 @@ export class MessageSender {
       statusAt: record.createdAt.toISOString(),
       error: null,
       isNewest: true,
+      isSuperseded: false,
     };
   }
 }

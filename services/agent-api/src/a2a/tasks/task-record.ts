@@ -15,6 +15,8 @@ export interface TaskRecord {
   error: { error: string; message: string } | null;
   /** True when no later run of the thread exists: the thread's state is that of the task. */
   isNewest: boolean;
+  /** True when its thread went on without an answer to its question, which ended it. */
+  isSuperseded: boolean;
 }
 
 const TERMINAL: ReadonlySet<A2aTaskState> = new Set([

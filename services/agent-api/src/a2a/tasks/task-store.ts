@@ -1,6 +1,6 @@
 import type { A2aTaskState } from '@runyard/contracts';
 import { containsAny, toSqlJson, toSqlText, toUuid } from '@runyard/database';
-import { NEEDS_AUTH, TASK_CANCELED } from '@runyard/run-engine';
+import { NEEDS_AUTH, SUPERSEDED, TASK_CANCELED } from '@runyard/run-engine';
 import type pg from 'pg';
 import type { Scope } from '../../access/scope.ts';
 import { EXACT_TOTAL_MAX } from '../../http/pagination.ts';
@@ -46,7 +46,8 @@ const STATE = `CASE
 
 const COLUMNS = `f.run_id AS "taskId", n.thread_id AS "contextId", n.run_id AS "runId", ${STATE} AS state, n.error,
   ${wireTime('n.updated_at')} AS "statusAt",
-  ${IS_NEWEST_OF_THREAD} AS "isNewest"`;
+  ${IS_NEWEST_OF_THREAD} AS "isNewest",
+  coalesce(n.metadata ->> '${TASK_CANCELED}' = '${SUPERSEDED}', false) AS "isSuperseded"`;
 
 /** Tasks whose first run, `f`, is marked as the call of a tool, with their newest run `n`. */
 const TOOL_TASKS = `SELECT ${COLUMNS}, f.assistant_id AS "assistantId", ${wireTime('f.created_at')} AS "createdAt",

@@ -10,6 +10,7 @@ const record: TaskRecord = {
   statusAt: '2026-11-20T20:18:31.041Z',
   error: null,
   isNewest: true,
+  isSuperseded: false,
 };
 const asked = (taskId: string) => ({
   type: 'human',

@@ -21,6 +21,9 @@ export interface TaskViewOptions {
   withArtifacts: boolean;
 }
 
+/** Why a task ended whose client did not cancel it. */
+const SUPERSEDED_TEXT = 'Its question was taken away: the context went on without an answer.';
+
 export function toTask(record: TaskRecord, content: TaskContent, options: TaskViewOptions): A2aTask {
   const { taskId: id, contextId } = record;
   const artifacts = options.withArtifacts ? artifactsOf(record, content) : [];
@@ -37,7 +40,7 @@ export function toTask(record: TaskRecord, content: TaskContent, options: TaskVi
 /** Returns the status, with the error of a failed task and the question of one that waits. */
 export function statusOf(record: TaskRecord, content: TaskContent): A2aTaskStatus {
   const { state, statusAt: timestamp } = record;
-  const text = failureOf(record) ?? questionOf(record, content);
+  const text = record.isSuperseded ? SUPERSEDED_TEXT : (failureOf(record) ?? questionOf(record, content));
   return { state, ...(text !== undefined && { message: agentMessage(record, text) }), timestamp };
 }
 
