@@ -261,6 +261,10 @@ describe('changing a cron', () => {
     expect((await patch(`/crons/${cron.cron_id}`, { end_time: null })).json).toMatchObject({
       next_run_date: expect.stringContaining('-01-01T03:30:00'),
     });
+    expect((await patch(`/crons/${cron.cron_id}`, { timezone: null })).json).toMatchObject({
+      timezone: 'UTC',
+      next_run_date: expect.stringContaining('-01-01T04:30:00'),
+    });
   });
 
   it('sets the durability of its runs by either name, whichever it was created with', async () => {
@@ -293,6 +297,10 @@ describe('changing a cron', () => {
     expect(await detailAfter({})).toEqual([400, 'Request body cannot be empty']);
     expect((await detailAfter({ schedule: 'nope' }))[0]).toBe(422);
     expect((await detailAfter({ timezone: 'Zap/Zop' }))[0]).toBe(422);
+    expect(await detailAfter({ next_run_date: '2030-01-01T00:00:00Z' })).toEqual([
+      422,
+      expect.stringContaining('next_run_date'),
+    ]);
     expect((await detailAfter({ enabled: true, is_enabled: false }))[0]).toBe(422);
     expect(await detailAfter({ multitask_strategy: 'zap' })).toEqual([
       422,
@@ -335,6 +343,9 @@ describe('searching crons', () => {
       );
     expect(await schedules({})).toEqual(['0 0 2 1 *', '0 0 1 1 *', '0 0 3 1 *']);
     expect(await schedules({ enabled: false })).toEqual(['0 0 3 1 *']);
+    expect(await schedules({ is_enabled: false })).toEqual(['0 0 3 1 *']);
+    expect((await post('/runs/crons/count', { metadata, is_enabled: true })).text).toBe('2');
+    expect((await post('/runs/crons/search', { enabled: true, is_enabled: false })).status).toBe(422);
     expect(await schedules({ thread_id })).toEqual(['0 0 2 1 *']);
     expect(await schedules({ assistant_id: randomUUID() })).toEqual([]);
     expect((await post('/runs/crons/count', { metadata, assistant_id: ECHO })).text).toBe('3');

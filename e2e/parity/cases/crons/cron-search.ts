@@ -47,8 +47,20 @@ export const cases: ParityCase[] = [
       },
     }),
   ),
+  ...(['enabled', 'is_enabled'] as const).map((field) =>
+    fieldCase({
+      operations: ['searchCrons', 'countCrons'],
+      field: `body.${field}`,
+      promise: 'finds what is paused, or what is not',
+      run: async (context) => {
+        const { metadata } = await three(context);
+        const body = { metadata, [field]: false };
+        if (context.operation === 'countCrons') expect((await context.call('countCrons', { body })).body).toBe(1);
+        else expect(await daysFound(context, body)).toEqual([3]);
+      },
+    }),
+  ),
   ...Object.entries({
-    enabled: { sent: { enabled: false }, found: [3] },
     limit: { sent: { limit: 2 }, found: [2, 1] },
     offset: { sent: { offset: 1 }, found: [1, 3] },
     sort_by: { sent: { sort_by: 'next_run_date' }, found: [3, 2, 1] },

@@ -82,6 +82,8 @@ export class CronService {
    */
   async patch(origin: CronOrigin, cronId: string, request: CronPatch): Promise<Cron> {
     if (Object.keys(request).length === 0) throw new BadRequestError('Request body cannot be empty');
+    if ('next_run_date' in request)
+      throw new UnprocessableError('next_run_date follows from the schedule, and cannot be set');
     const { cronScope: scope } = origin;
     const enabled = isEnabled(request);
     const endTime = request.end_time === undefined ? undefined : timeOf(request.end_time);
@@ -92,7 +94,7 @@ export class CronService {
       if (cron.threadId !== null) refuseOnRunCompleted(request);
       const settings: CronSettings = {
         schedule: request.schedule ?? cron.schedule,
-        timezone: request.timezone ?? cron.timezone,
+        timezone: request.timezone === undefined ? cron.timezone : request.timezone,
         endTime: endTime === undefined ? cron.endTime : endTime,
         enabled: enabled ?? cron.enabled,
         onRunCompleted: request.on_run_completed ?? cron.onRunCompleted,
@@ -114,12 +116,12 @@ export class CronService {
 
   async search(scope: Scope, request: CronSearch): Promise<Page<Partial<Cron>>> {
     const { limit = 10, offset = 0, select } = request;
-    const page = await this.#options.store.search(scope, { ...request, limit, offset });
+    const page = await this.#options.store.search(scope, { ...request, enabled: isEnabled(request), limit, offset });
     return { ...page, rows: page.rows.map((cron) => selectCronFields(toWireCron(cron), select)) };
   }
 
-  count(scope: Scope, request: CronCountRequest): Promise<number> {
-    return this.#options.store.count(scope, request);
+  async count(scope: Scope, request: CronCountRequest): Promise<number> {
+    return this.#options.store.count(scope, { ...request, enabled: isEnabled(request) });
   }
 
   /** Checks that the caller may run the cron's assistant on its thread. @throws NotFoundError, ForbiddenError */

@@ -28,7 +28,6 @@ export type CronSettings = Pick<
 export type NewCron = CronSettings &
   Pick<CronRecord, 'cronId' | 'assistantId' | 'threadId' | 'userId'> & { creator: CronCreator | null };
 
-type Filters = CronCountRequest & Pick<CronSearch, 'enabled'>;
 type Search = CronSearch & { limit: number; offset: number };
 type Transaction = Prisma.TransactionClient;
 
@@ -149,7 +148,7 @@ export class CronStore {
     return this.#count(await this.#whereMatching(scope, filters));
   }
 
-  async #whereMatching(scope: Scope, filters: Filters): Promise<Prisma.Sql> {
+  async #whereMatching(scope: Scope, filters: CronCountRequest): Promise<Prisma.Sql> {
     await requireSearchable(this.#cipher, filters, JSON_PLACES.cronMetadata);
     return whereMatching(scope, filters);
   }
@@ -196,7 +195,7 @@ function whereVisible(scope: Scope): Prisma.Sql {
   return whereInScope(scope, Prisma.raw('metadata'));
 }
 
-function whereMatching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: Filters): Prisma.Sql {
+function whereMatching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: CronCountRequest): Prisma.Sql {
   const conditions = [whereVisible(scope)];
   if (assistant_id !== undefined) conditions.push(Prisma.sql`assistant_id = ${assistant_id}::uuid`);
   if (thread_id !== undefined) conditions.push(Prisma.sql`thread_id = ${thread_id}::uuid`);

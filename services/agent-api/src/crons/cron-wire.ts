@@ -12,7 +12,7 @@ export function toWireCron(cron: CronRecord): Cron {
     user_id: cron.userId,
     end_time: cron.endTime && toWireTime(cron.endTime),
     schedule: cron.schedule,
-    timezone: cron.timezone,
+    timezone: cron.timezone ?? 'UTC',
     payload: cron.fault ? undecryptableValue(cron.fault) : toCreateRequest(cron),
     next_run_date: cron.nextRunDate && toWireTime(cron.nextRunDate),
     metadata: cron.metadata,

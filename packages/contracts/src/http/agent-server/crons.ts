@@ -42,7 +42,7 @@ export const Cron = Type.Object(
     on_run_completed: Type.Union([OnRunCompleted, Type.Null()], { description: 'Null for crons of a thread.' }),
     end_time: nullableTime('No run after it.'),
     schedule: Type.String(),
-    timezone: Type.Union([Type.String(), Type.Null()], { description: 'Null: UTC.' }),
+    timezone: Type.String({ description: 'IANA name of the zone the schedule is in.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
     user_id: Type.Union([Type.String(), Type.Null()], { description: 'Who made it.' }),
@@ -117,7 +117,7 @@ export type ThreadCronCreate = Static<typeof ThreadCronCreate>;
 export const CronPatch = Type.Object(
   {
     schedule: Type.Optional(Schedule),
-    timezone: Type.Optional(Timezone),
+    timezone: Type.Optional(Type.Union([Timezone, Type.Null()], { description: 'Null: UTC.' })),
     end_time: Type.Optional(Type.Union([EndTime, Type.Null()], { description: 'Null takes the end away.' })),
     ...runFields,
     metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Merged key by key.' })),
@@ -132,12 +132,13 @@ const filters = {
   assistant_id: Type.Optional(Uuid),
   thread_id: Type.Optional(Uuid),
   metadata: Type.Optional(JsonObject),
+  enabled: Type.Optional(Type.Boolean()),
+  is_enabled: Type.Optional(Type.Boolean({ description: 'The same as `enabled`.' })),
 };
 
 export const CronSearch = Type.Object(
   {
     ...filters,
-    enabled: Type.Optional(Type.Boolean()),
     limit: Type.Optional(Limit(10)),
     offset: Type.Optional(Offset),
     sort_by: Type.Optional(
