@@ -264,7 +264,8 @@ describe('a call', () => {
       '"deep"',
       '['.repeat(depth) + ']'.repeat(depth),
     );
-    const deep = await fetch(base(), { method: 'POST', body: text, headers: V1 });
+    const json = { ...V1, 'content-type': 'application/a2a+json; charset=utf-8' };
+    const deep = await fetch(base(), { method: 'POST', body: text, headers: json });
     expect(await deep.json()).toMatchObject({ id: 1, error: { code: -32602 } });
     const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } };
     expect((await ask(`${deployment.url}/a2a/${randomUUID()}`, { body })).json).toMatchObject({
@@ -272,6 +273,29 @@ describe('a call', () => {
     });
     const overHttp = await ask(`${base()}/tasks`, { headers: { 'a2a-version': '0.3' } });
     expect([overHttp.status, overHttp.json]).toMatchObject([400, { error: { status: 'INVALID_ARGUMENT' } }]);
+  });
+});
+
+describe('a body', () => {
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'that is called %s is refused, though it is JSON',
+    async (type) => {
+      const headers = { ...V1, 'content-type': type };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'zap' } });
+      const rpcAnswer = await fetch(base(), { method: 'POST', body, headers });
+      expect(await rpcAnswer.json()).toMatchObject({ error: { code: -32005 } });
+      const sent = await fetch(`${base()}/message:send`, { method: 'POST', body: JSON.stringify(says('x')), headers });
+      expect([sent.status, await sent.json()]).toMatchObject([
+        400,
+        { error: { details: [{ reason: 'CONTENT_TYPE_NOT_SUPPORTED' }] } },
+      ]);
+    },
+  );
+
+  it('that nothing is called is read as JSON', async () => {
+    const body = new Blob([JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'zap' } })]);
+    const answer = await fetch(base(), { method: 'POST', body, headers: V1 });
+    expect(await answer.json()).toMatchObject({ error: { code: -32001 } });
   });
 });
 
