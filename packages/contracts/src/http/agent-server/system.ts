@@ -108,7 +108,7 @@ export const getMetrics = defineOperation({
       description: 'The metrics. What only the database knows is left out while it is away.',
       contentType: 'text/plain',
       schema: Type.String(),
-      otherContentTypes: { 'application/json': Type.Array(Type.Unknown()) },
+      otherContentTypes: { 'application/json': Type.Record(Type.String(), Type.Unknown()) },
       example: 'lg_api_num_pending_runs{project_id="local",revision_id="",deployment_type="self-hosted"} 0\n',
     },
     422: { description: 'There is no such format.', schema: ErrorResponse },
