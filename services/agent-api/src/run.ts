@@ -275,6 +275,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     subscription,
     threads: threads.store,
     sources,
+    cors: http.cors,
     admission: context.admission,
     places,
     rights,

@@ -140,6 +140,10 @@ describe('the event protocol over a websocket', () => {
     const stranger = new WebSocket(`${deployment.url.replace('http', 'ws')}/threads/zap/stream/events`);
     const [refused] = (await once(stranger, 'error')) as [Error];
     expect(refused.message).toContain('404');
+    const page = { origin: 'https://evil.example', cookie: 'session=of-bob' };
+    const path = `/threads/${randomUUID()}/stream/events`;
+    const foreign = new WebSocket(deployment.url.replace('http', 'ws') + path, { headers: page });
+    expect(((await once(foreign, 'error')) as [Error])[0].message).toContain('403');
     const another = await deployment.startAnother();
     const socket = new WebSocket(`${another.url.replace('http', 'ws')}/threads/${randomUUID()}/stream/events`);
     await once(socket, 'open');

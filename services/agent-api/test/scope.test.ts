@@ -177,9 +177,11 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
       const { caller } = services;
       const context = { threadId, scope, caller, origin: on(scope, threadId) };
       const answers = COMMANDS.map((command) => services.commands.execute(context, { id: 1, ...command }));
-      return (await Promise.all(answers)).map((answer) => answer.type === 'error' && answer.error);
+      return (await Promise.all(answers)).map(
+        (answer) => answer.type === 'error' && `${answer.error} after ${answer.meta?.applied_through_seq}`,
+      );
     },
-    ['invalid_argument', 'no_such_run', 'no_such_run', 'no_such_run', 'no_such_run', 'no_such_run'],
+    ['invalid_argument after 0', ...Array(5).fill('no_such_run after 0')],
   ],
   [
     ['deleteThread'],

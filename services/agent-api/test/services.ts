@@ -83,7 +83,7 @@ const host = {
 const streams = {
   append: async () => [],
   publishCancel: async () => undefined,
-  newestId: async () => '0-0',
+  newestId: async () => '7-0',
   async *read() {},
 } as unknown as RunStreams;
 

@@ -75,6 +75,12 @@ export const AGENT_SERVER_ERRORS = {
     remedy:
       'Name the origin in `http.cors.allow_origins`, or in `CORS_ALLOW_ORIGINS` (`*` names none here); a proxy on the same machine belongs into `TRUSTED_PROXIES` of the gateway.',
   },
+  websocket_origin_refused: {
+    status: 403,
+    meaning:
+      'A page of an origin that the deployment does not name opens a websocket with a cookie or a password that its browser adds.',
+    remedy: 'Name the origin in `http.cors.allow_origins`, or in `CORS_ALLOW_ORIGINS` (`*` names none here).',
+  },
   metadata_out_of_scope: {
     status: 403,
     meaning: 'With these metadata the caller could not see what it creates or changes.',

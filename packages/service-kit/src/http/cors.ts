@@ -76,10 +76,18 @@ export function answerPreflight(req: IncomingMessage, res: ServerResponse, rules
   res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'content-length': 2 }).end('OK');
 }
 
+/** Returns whether the rules name an origin; `*` names none. */
+export function namesOrigin(
+  { origins, originPattern }: Pick<CorsRules, 'origins' | 'originPattern'>,
+  origin: string,
+): boolean {
+  return origins.includes(origin) || originPattern?.test(origin) === true;
+}
+
 /** Sets the CORS headers for the origin and returns whether it may call. */
 function allowOrigin(origin: string | undefined, res: ServerResponse, rules: CorsRules): boolean {
-  const { origins, originPattern, credentials, exposed } = rules;
-  const isNamed = origin !== undefined && (origins.includes(origin) || originPattern?.test(origin) === true);
+  const { origins, credentials, exposed } = rules;
+  const isNamed = origin !== undefined && namesOrigin(rules, origin);
   const isOpen = origins.includes('*');
   // The answer depends on the origin, which caches have to know.
   if (!isOpen || credentials) res.appendHeader('vary', 'origin');

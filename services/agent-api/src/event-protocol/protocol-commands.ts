@@ -1,6 +1,8 @@
 import type { ProtocolCommand, ProtocolError, ProtocolSuccess } from '@runyard/contracts';
-import { type RunStreams, sequenceOf } from '@runyard/run-stream';
+import { BEFORE_ALL, type RunStreams, sequenceOf } from '@runyard/run-stream';
+import { isRestricted } from '../access/scope.ts';
 import type { StateService } from '../threads/state-service.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
 import { AgentTreeCommand, type AgentTreeParts } from './agent-tree.ts';
 import type { CommandContext, CommandHandler } from './command-context.ts';
 import { CommandError, toErrorResponse } from './protocol-response.ts';
@@ -11,6 +13,7 @@ export interface ProtocolCommandParts extends RunCommandParts, AgentTreeParts {
   runs: RunCommandParts['runs'] & AgentTreeParts['runs'];
   states: Pick<StateService, 'get' | 'history'>;
   streams: Pick<RunStreams, 'read' | 'newestId'>;
+  threads: RunCommandParts['threads'] & Pick<ThreadStore, 'findWithoutState'>;
 }
 
 /** Subscriptions belong to a websocket: over HTTP each stream of events is one. */
@@ -20,12 +23,14 @@ const OF_WEBSOCKETS: ReadonlySet<string> = new Set(['subscription.subscribe', 's
 export class ProtocolCommands {
   readonly #handlers: ReadonlyMap<string, CommandHandler>;
   readonly #streams: Pick<RunStreams, 'newestId'>;
+  readonly #threads: Pick<ThreadStore, 'findWithoutState'>;
 
   constructor(parts: ProtocolCommandParts) {
     const runs = new RunCommands(parts);
     const states = new StateCommands(parts.states);
     const agents = new AgentTreeCommand(parts);
     this.#streams = parts.streams;
+    this.#threads = parts.threads;
     this.#handlers = new Map([
       ['run.start', runs.start],
       ['input.respond', runs.respond],
@@ -60,8 +65,10 @@ export class ProtocolCommands {
     throw new CommandError('unknown_command', `Unknown protocol command: ${method}`);
   }
 
-  async #metaOf({ threadId }: CommandContext): Promise<ProtocolSuccess['meta']> {
-    const newest = await this.#streams.newestId(threadId).catch(() => undefined);
+  async #metaOf({ threadId, scope }: CommandContext): Promise<ProtocolSuccess['meta']> {
+    // The newest event has its time as its number, which is for those alone who may see the thread.
+    const isVisible = !isRestricted(scope) || (await this.#threads.findWithoutState(scope, threadId)) !== undefined;
+    const newest = isVisible ? await this.#streams.newestId(threadId).catch(() => undefined) : BEFORE_ALL;
     return { thread_id: threadId, ...(newest !== undefined && { applied_through_seq: sequenceOf(newest) }) };
   }
 }

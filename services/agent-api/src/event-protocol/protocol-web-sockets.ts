@@ -5,6 +5,7 @@ import {
   AppError,
   authorize,
   type BoundOperation,
+  type CorsRules,
   excludeFromInFlight,
   type HandlerRequest,
   type Logger,
@@ -25,6 +26,7 @@ import type { ThreadStore } from '../threads/thread-store.ts';
 import type { EventSources } from './follow-events.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 import { ReceivedBytes } from './received-bytes.ts';
+import { requireSocketOrigin } from './socket-origin.ts';
 import { ThreadAccess } from './thread-access.ts';
 
 /** Bytes of the largest command. */
@@ -41,6 +43,8 @@ export interface ProtocolWebSocketParts {
   subscription: BoundOperation;
   threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
   sources: EventSources;
+  /** The pages of other origins that may open websockets. */
+  cors: Pick<CorsRules, 'origins' | 'originPattern'>;
   admission: RequestAdmission;
   places: StreamPlaces;
   /** Left out where the project does not decide about callers. */
@@ -93,6 +97,7 @@ export class ProtocolWebSockets {
 
   async #admit(req: IncomingMessage, socket: Duplex, principal: PrincipalVerifier): Promise<HandlerRequest['caller']> {
     this.#parts.admission.enter(socket);
+    requireSocketOrigin(req.headers, this.#parts.cors);
     const caller = await principal.authenticate(req);
     authorize(caller, streamEvents);
     if (!isUuid(threadIdOf(req))) throw new NotFoundError('Not Found');

@@ -1,6 +1,14 @@
 import type { HttpSection } from '@runyard/graph-host';
 import { ANY_ORIGIN, type CorsRules } from '@runyard/service-kit';
 
+/** Names of this machine, as URLs have them. */
+export const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Returns whether a page comes from a server on the machine of its reader. */
+export function isLoopbackOrigin(origin: string): boolean {
+  return URL.canParse(origin) && LOOPBACK_NAMES.has(new URL(origin).hostname);
+}
+
 /**
  * Returns which pages of other origins may call: `http.cors` decides, else the variable `CORS_ALLOW_ORIGINS`, else all
  * may.

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { type CorsRules, ForbiddenError } from '@runyard/service-kit';
+import { type CorsRules, ForbiddenError, namesOrigin } from '@runyard/service-kit';
 import { requestBaseUrl } from '../../http/base-url.ts';
+import { isLoopbackOrigin, LOOPBACK_NAMES } from '../../http/cross-origin.ts';
 
-/** Names of this machine, as URLs have them. */
-const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
 
 export interface OriginRules {
@@ -26,10 +25,8 @@ export function requireAllowedOrigin(req: OriginRequest, { cors, isProtected }: 
     throw refusal('This host is not known: a proxy on this machine has to be in TRUSTED_PROXIES of the gateway');
   }
   if (origin === undefined) return;
-  if (cors.origins.includes(origin) || cors.originPattern?.test(origin)) return;
-  const url = toUrl(origin);
-  if (url && LOOPBACK_NAMES.has(url.hostname)) return;
-  if (url && isProtected && url.origin === base?.origin) return;
+  if (namesOrigin(cors, origin) || isLoopbackOrigin(origin)) return;
+  if (isProtected && base !== undefined && toUrl(origin)?.origin === base.origin) return;
   throw refusal('Pages of this origin may not call: name it in `http.cors.allow_origins`');
 }
 
