@@ -217,9 +217,11 @@ describe('a deployment whose threads have a ttl', () => {
 
   it('deletes expired threads with all that is theirs, as a deletion does, and never a busy one', async () => {
     const { thread_id: idle } = await brief.client.threads.create({ ttl: 0.001 });
-    const { thread_id: busy } = await brief.client.threads.create({ ttl: 0.001 });
+    const { thread_id: busy } = await brief.client.threads.create();
     await brief.client.runs.create(busy, 'echo', { input: {} });
     const run = await brief.worker.take();
+    // Its time is over only once it is busy: an idle one may be gone before its run comes.
+    await brief.client.threads.update(busy, { ttl: 0.001 });
     await goneSoon(idle);
     expect((await brief.client.threads.get(busy)).status).toBe('busy');
     await run.succeed({});
