@@ -62,7 +62,7 @@ const FIELDS: Record<string, [promise: string, fields: string[]]> = {
     ].map((name) => `query.${name}`),
   ],
   getA2aTask: [ANSWERED, ['query.historyLength']],
-  createA2aPushConfig: [CONFIGURED, ['body.url', 'body.token', 'body.authentication']],
+  createA2aPushConfig: [CONFIGURED, ['body.id', 'body.url', 'body.token', 'body.authentication']],
 };
 
 /** Fields of 0.3 over HTTP. */

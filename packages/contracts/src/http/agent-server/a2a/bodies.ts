@@ -114,6 +114,12 @@ export const A2aPushConfigRequestV03 = Type.Object(
 
 export const A2aPushConfigRequest = Type.Object(
   {
+    id: Type.Optional(
+      Type.String({
+        maxLength: 512,
+        description: 'The id of the configuration, which replaces the one that has it. Left out: the server chooses.',
+      }),
+    ),
     url: Type.String({ description: 'An absolute URL that the server may reach.' }),
     token: Type.Optional(Type.String({ description: 'Sent back as `X-A2A-Notification-Token`.' })),
     authentication: Type.Optional(
