@@ -7,7 +7,7 @@ import { audit } from './bootstrap/audit.mjs';
 import { requireContainerEngine } from './bootstrap/container-engine.mjs';
 import { prepare } from './bootstrap/prepare.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
-import { runChecks, runTests } from './bootstrap/test.mjs';
+import { ofBuild, runChecks, runTests } from './bootstrap/test.mjs';
 
 const [verb, ...args] = process.argv.slice(2);
 
@@ -55,21 +55,11 @@ const suites = {
   /** Runs the fault bench for an hour or more. */
   soak: { name: 'The soak', tool: 'tsx', with: ['e2e/faults/soak/main.ts'] },
   /** Kills services, workers and the processes that run projects at every step of what they do. */
-  kills: {
-    name: 'The tests that kill services',
-    tool: 'vitest',
-    with: configOf('kills'),
-    env: { RUNYARD_TESTS_ARE_OF_BUILD: '1' },
-  },
+  kills: { name: 'The tests that kill services', tool: 'vitest', with: configOf('kills'), env: ofBuild },
   /** Fuzzes a platform of its own with requests from its OpenAPI documents. */
   fuzz: { name: 'The fuzzer', tool: 'tsx', with: ['e2e/fuzz/main.ts'] },
   /** Runs the public conformance suite of MCP against a platform of its own. */
-  conformance: {
-    name: 'The conformance suites',
-    tool: 'vitest',
-    with: configOf('conformance'),
-    env: { RUNYARD_TESTS_ARE_OF_BUILD: '1' },
-  },
+  conformance: { name: 'The conformance suites', tool: 'vitest', with: configOf('conformance'), env: ofBuild },
   /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
   copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
   /** Runs a deployment behind PgBouncer, which has to be installed. */

@@ -5,6 +5,9 @@ import { ensureChromium } from './chromium.mjs';
 import { readOutcome } from './read-report.mjs';
 import { installed, run, say } from './steps.mjs';
 
+/** Has tests start the build that `prepare` has just brought up to date. */
+export const ofBuild = { RUNYARD_TESTS_ARE_OF_BUILD: '1' };
+
 /** Checks that do not run the product. */
 const checks = [
   { name: 'format and lint', command: 'biome', args: ['check', '--error-on-warnings', '.'] },
@@ -36,8 +39,7 @@ export async function runChecks() {
 export async function runTests({ requireInfrastructure }) {
   ensureChromium();
   const checked = await runChecks();
-  // The tests start the build that `prepare` has just brought up to date.
-  const env = { RUNYARD_TESTS_ARE_OF_BUILD: '1', ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
+  const env = { ...ofBuild, ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
   const folder = mkdtempSync(join(tmpdir(), 'runyard-reports-'));
   try {
     const outcomes = [checked];

@@ -149,7 +149,7 @@ export class CheckpointReader {
     return this.#read(() => readChannelHistories(this.#pool, key, channels));
   }
 
-  /** Returns the id of a thread's newest checkpoint of the root graph. */
+  /** Returns whether a thread has a checkpoint. */
   async has({ threadId, namespace, checkpointId }: CheckpointKey): Promise<boolean> {
     const { rowCount } = await this.#pool.query({
       name: 'checkpoint_exists',
@@ -159,6 +159,7 @@ export class CheckpointReader {
     return rowCount === 1;
   }
 
+  /** Returns the id of a thread's newest checkpoint of the root graph. */
   async newestId(threadId: string): Promise<string | undefined> {
     const { rows } = await this.#pool.query<{ checkpoint_id: string }>({
       name: 'checkpoint_newest_id',

@@ -21,8 +21,10 @@ export function convertModeEntry({ id, kind, event, data }: StreamEntry): EventC
   };
   const inputs = (interrupts: unknown) => toInputs(interrupts).map((input) => content('input', JSON.stringify(input)));
   switch (kind) {
-    case 'values':
-      return hasOwnInterrupt(data) ? inputs((JSON.parse(data) as JsonRecord)[INTERRUPT]) : [content('values', data)];
+    case 'values': {
+      const interrupts = ownInterrupts(data);
+      return interrupts ? inputs(interrupts) : [content('values', data)];
+    }
     case 'updates':
       return Object.entries(JSON.parse(data) as JsonRecord).flatMap(([node, values]) =>
         node === INTERRUPT ? inputs(values) : [content('updates', JSON.stringify({ node, values }), node)],
@@ -38,12 +40,13 @@ export function convertModeEntry({ id, kind, event, data }: StreamEntry): EventC
   }
 }
 
-/** Returns whether values are those of a graph that asks. A key of that name inside of them is the project's own. */
-function hasOwnInterrupt(values: string): boolean {
+/** Returns what a graph asks by its values, if it asks. A key of that name inside of them is the project's own. */
+function ownInterrupts(values: string): unknown[] | undefined {
   // Most values need not be parsed.
-  if (!values.includes(`"${INTERRUPT}"`)) return false;
+  if (!values.includes(`"${INTERRUPT}"`)) return undefined;
   const parsed: unknown = JSON.parse(values);
-  return typeof parsed === 'object' && parsed !== null && Array.isArray((parsed as JsonRecord)[INTERRUPT]);
+  const own = typeof parsed === 'object' && parsed !== null ? (parsed as JsonRecord)[INTERRUPT] : undefined;
+  return Array.isArray(own) ? own : undefined;
 }
 
 function toInputs(interrupts: unknown): { interrupt_id: string; payload: unknown }[] {

@@ -15,7 +15,7 @@ export function requireSocketOrigin(
 ): void {
   const { origin } = headers;
   if (origin === undefined || isOwn(origin, headers) || isLoopbackOrigin(origin) || namesOrigin(cors, origin)) return;
-  if (cors.origins.includes('*') && (bringsKey(headers) || !hasAmbientProof(headers))) return;
+  if (cors.origins.includes('*') && !hasAmbientProofAlone(headers)) return;
   throw new ForbiddenError('Pages of this origin may not open websockets: name it in `http.cors.allow_origins`', {
     code: 'websocket_origin_refused',
   });
@@ -27,13 +27,9 @@ function isOwn(origin: string, headers: IncomingHttpHeaders): boolean {
   return URL.canParse(origin) && URL.canParse(base) && new URL(origin).host === new URL(base).host;
 }
 
-const IS_BASIC = /^basic /i;
-
-function bringsKey({ 'x-api-key': key, authorization }: IncomingHttpHeaders): boolean {
-  return key !== undefined || (authorization !== undefined && !IS_BASIC.test(authorization));
-}
-
-/** Returns whether a request has a proof that a browser adds by itself: a cookie, or a password that it was told once. */
-function hasAmbientProof({ cookie, authorization }: IncomingHttpHeaders): boolean {
-  return cookie !== undefined || (authorization !== undefined && IS_BASIC.test(authorization));
+/** Returns whether a browser has added all that proves who calls: a cookie, or a password that it was told once. */
+function hasAmbientProofAlone({ cookie, authorization, 'x-api-key': key }: IncomingHttpHeaders): boolean {
+  const isPassword = authorization !== undefined && /^basic /i.test(authorization);
+  const isKey = key !== undefined || (authorization !== undefined && !isPassword);
+  return !isKey && (cookie !== undefined || isPassword);
 }

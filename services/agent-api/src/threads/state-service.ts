@@ -102,8 +102,8 @@ export class StateService {
   }
 
   /**
-   * Writes to the state, once for a keyed request. @throws NotFoundError, also for an unknown checkpoint, BadRequestError without a graph or for an
-   * unknown node, ConflictError while a run is in flight
+   * Writes to the state, once for a keyed request. @throws NotFoundError, also for an unknown checkpoint,
+   * BadRequestError without a graph or for an unknown node, ConflictError while a run is in flight
    */
   async update(
     scope: Scope,
