@@ -12,6 +12,11 @@ it('a free port is outside the range that the system assigns from', async () => 
   }
 });
 
+it('two servers of a process that start late get no port of each other', async () => {
+  const ports = await Promise.all(Array.from({ length: 1_000 }, () => freePort()));
+  expect(new Set(ports).size).toBe(1_000);
+});
+
 it('a port that somebody listens on is not free', async () => {
   const port = await freePort();
   expect(await isPortFree(port)).toBe(true);
