@@ -15,7 +15,7 @@ interface StartedWith {
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start({ DEPLOY_TIMEOUT_SECONDS: '6' }, { hasOwnProcess: true });
+  platform = await TestPlatform.start({}, { hasOwnProcess: true });
 });
 afterAll(() => platform.close());
 
@@ -124,14 +124,6 @@ describe('a revision', () => {
     expect(failed.status_message).toContain('cannot load the graph');
     expect((await platform.get(id)).body).toMatchObject({ active_revision_id, latest_revision_id: failed.id });
     expect((await startedWith(id)).pid).toBe(serving.pid);
-  });
-
-  it('that is not healthy in time fails and leaves no process', async () => {
-    const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
-    const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOY_FAILED');
-    expect(failed.status_message).toMatch(/not healthy in time: it answers 503/);
-    expect(failed.status_message).toContain('will never be healthy');
-    expect(childrenOf(platform.process.pid, failed.id)).toEqual([]);
   });
 
   it('is skipped when a newer one was created before its turn', async () => {

@@ -32,7 +32,8 @@ export async function waitUntilHealthy(
     signal.throwIfAborted();
     const finding = await checkHealth(url, signal);
     if (finding === null) return;
-    onFinding(finding);
+    // A check that the end of the wait cut off has found nothing.
+    if (!signal.aborted) onFinding(finding);
     await pause(pollMs, undefined, { signal });
   }
 }

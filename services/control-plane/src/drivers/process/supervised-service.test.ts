@@ -16,7 +16,9 @@ if (behaviour === 'deaf') process.on('SIGTERM', () => {});
 let answers = true;
 createServer((request, response) => {
   if (request.url === '/hang') answers = false;
-  if (answers) response.end('{}');
+  if (!answers) return console.log('does not answer any more');
+  response.writeHead(behaviour === 'ill' ? 503 : 200).end('{}');
+  if (behaviour === 'ill') answers = false;
 }).listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
@@ -32,16 +34,18 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 let service: SupervisedService;
 let launches: Child[];
 let urls: (string | null)[];
+let lines: string[];
 function keep(behaviour: string): SupervisedService {
   launches = [];
   urls = [];
+  lines = [];
   service = new SupervisedService({
     name: 'agent',
     findAddress: async () => ({ host: '127.0.0.1', port: await freePort('127.0.0.1') }),
     logger: silentLogger,
     onUrl: (url) => urls.push(url),
     launch: ({ port }) => {
-      const child = new Child({ entry, env: { PORT: String(port) }, secrets: { behaviour }, onLine: () => undefined });
+      const child = new Child({ entry, env: { PORT: String(port) }, secrets: { behaviour }, onLine: (line) => lines.push(line) });
       launches.push(child);
       return child;
     },
@@ -65,6 +69,16 @@ describe('a supervised service', () => {
   it('that ends during its start reports how', async () => {
     await expect(keep('ends').start(AbortSignal.timeout(HANGS_AFTER_MS))).rejects.toThrow('agent ended with code 4');
     expect(launches).toHaveLength(1);
+  });
+
+  it('that is not healthy in time reports what it answered last, and ends', async () => {
+    const limit = new AbortController();
+    const starting = keep('ill').start(limit.signal);
+    starting.catch(() => undefined);
+    await waitFor(() => lines.length > 0, { what: 'a check without an answer' });
+    limit.abort();
+    await expect(starting).rejects.toThrow('agent was not healthy in time: it answers 503');
+    expect(launches.filter(isAlive)).toEqual([]);
   });
 
   it('that is stopped during its start leaves no process', async () => {
