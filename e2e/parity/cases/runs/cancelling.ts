@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@runyard/test-kit';
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext, shownElsewhere, statusCase } from '../../framework/index.ts';
 import { createLongRun, createPendingRun, newThread } from './run-fixtures.ts';
@@ -54,9 +55,10 @@ export const cases: ParityCase[] = [
     run: async (context) => {
       const run = await createLongRun(context);
       const body = { thread_id: run.thread_id, run_ids: [run.run_id] };
-      await context.call('cancelRuns', { body, query: { action: 'rollback' } });
-      await context.direct.client.runs.join(run.thread_id, run.run_id);
-      expect((await context.direct.call('getRun', { params: run })).status).toBe(404);
+      expect((await context.call('cancelRuns', { body, query: { action: 'rollback' } })).status).toBe(204);
+      // A run that is rolled back already cannot be joined.
+      const isGone = async () => (await context.direct.call('getRun', { params: run })).status === 404;
+      await waitFor(isGone, { what: 'the end of the run that is rolled back' });
     },
   }),
   ...['body.thread_id', 'body.run_ids'].map((field) =>
