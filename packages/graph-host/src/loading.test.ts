@@ -184,11 +184,12 @@ it('the error says that LangGraph is not installed, or which version is too old'
   const installed = 'node_modules/@langchain/langgraph';
   const old = {
     ...agent,
+    'package.json': '{ "type": "module", "dependencies": { "@langchain/langgraph": "^0.2.40" } }',
     [`${installed}/package.json`]: '{ "name": "@langchain/langgraph", "version": "0.2.56", "main": "index.js" }',
     [`${installed}/index.js`]: '',
   };
   expect((await loadFailure(await temporaryProject(old, false))).message).toMatch(
-    /The project has @langchain\/langgraph 0\.2\.56; the oldest supported version is 0\.2\.57/,
+    /The project has @langchain\/langgraph 0\.2\.56; the oldest supported version is 0\.2\.57\. Its package\.json allows a newer one \("\^0\.2\.40"\): run `npm update @langchain\/langgraph` and deploy again\./,
   );
 });
 

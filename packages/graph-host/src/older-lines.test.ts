@@ -207,6 +207,14 @@ describe.each(LINES)('with LangGraph %s', (version) => {
     const drawing = await host.drawGraph({ graphId: 'hitl', config: {}, xray: false } as never);
     expect(JSON.stringify(drawing)).toContain('"finish"');
   });
+
+  it('schemas of a graph and of its subgraphs are read', async () => {
+    const look = { graphId: 'sub', config: { configurable: {} }, sourceTimeoutMs: 60_000 };
+    const state = { properties: { text: { type: 'string' }, asks: { type: 'boolean' } } };
+    expect(await host.getSchemas(look)).toMatchObject({ input_schema: state, state_schema: state });
+    const subgraphs = await host.getSubgraphs({ ...look, recurse: true });
+    expect(subgraphs).toMatchObject({ child: { state_schema: state } });
+  });
 });
 
 it('a thread goes on with a newer LangGraph, and back', async () => {

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import type { CheckpointModule } from '@runyard/checkpointer/graph-process';
 import type { LangGraphModule } from './graph-types.ts';
 import { isBefore, type LangGraphLine, lineOf } from './lines.ts';
+import { updateAdvice } from './update-advice.ts';
 
 export interface ProjectModules {
   langgraph: LangGraphModule;
@@ -42,10 +43,10 @@ export function projectModules(graphFile: string): Promise<ProjectModules> {
 }
 
 async function load(graphFile: string, require: NodeJS.Require, entry: string): Promise<ProjectModules> {
-  const langgraphVersion = checkVersion('@langchain/langgraph', entry);
+  const langgraphVersion = checkVersion('@langchain/langgraph', entry, graphFile);
   const fromLangGraph = createRequire(entry);
   const checkpointEntry = resolveFrom(fromLangGraph, '@langchain/langgraph-checkpoint', entry);
-  checkVersion('@langchain/langgraph-checkpoint', checkpointEntry);
+  checkVersion('@langchain/langgraph-checkpoint', checkpointEntry, graphFile);
   const warnings = findDuplicates(require, fromLangGraph, graphFile);
   // A package has a CommonJS and an ES module form, and each would be a separate copy: use the one that the graph used.
   if (require.cache[entry] !== undefined) {
@@ -69,12 +70,13 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
     checkpoint: await import(checkpointUrl),
     langgraphVersion,
     line: lineOf(langgraphVersion),
-    importCore: (path) => import(import.meta.resolve(`@langchain/core/${path}`, moduleUrl)),
-    importLangSmith: (path) =>
+    // A part that this release does not have rejects: `resolve` itself would throw.
+    importCore: async (path) => import(import.meta.resolve(`@langchain/core/${path}`, moduleUrl)),
+    importLangSmith: async (path) =>
       import(
         import.meta.resolve(`langsmith/${path}`, import.meta.resolve('@langchain/core/callbacks/manager', moduleUrl))
       ),
-    importLangGraph: (path) =>
+    importLangGraph: async (path) =>
       import(import.meta.resolve(`@langchain/langgraph/${path}`, pathToFileURL(graphFile).href)),
     warnings,
   };
@@ -90,12 +92,12 @@ function resolveFrom(require: NodeJS.Require, name: string, from: string): strin
   }
 }
 
-function checkVersion(name: keyof typeof OLDEST_SUPPORTED, entry: string): string {
+function checkVersion(name: keyof typeof OLDEST_SUPPORTED, entry: string, graphFile: string): string {
   const version = packageVersion(name, entry);
-  if (isBefore(version, OLDEST_SUPPORTED[name])) {
-    throw new Error(
-      `The project has ${name} ${version}; the oldest supported version is ${OLDEST_SUPPORTED[name]}. Update it and deploy again.`,
-    );
+  const oldest = OLDEST_SUPPORTED[name];
+  if (isBefore(version, oldest)) {
+    const advice = updateAdvice(name, graphFile, oldest.replace(/\.\d+$/, ''));
+    throw new Error(`The project has ${name} ${version}; the oldest supported version is ${oldest}. ${advice}`);
   }
   return version;
 }
