@@ -5,7 +5,7 @@ const PORTS = { from: 15_000, to: 32_000 };
 const TRIES = 50;
 const LOOPBACK = '127.0.0.1';
 
-/** What the next call offers. Chance keeps processes apart that start together. */
+/** The port that the next call tries first, from `PORTS.from` on. Chance keeps processes apart that start together. */
 let next = Math.floor(Math.random() * (PORTS.to - PORTS.from));
 
 /**

@@ -45,7 +45,12 @@ function keep(behaviour: string): SupervisedService {
     logger: silentLogger,
     onUrl: (url) => urls.push(url),
     launch: ({ port }) => {
-      const child = new Child({ entry, env: { PORT: String(port) }, secrets: { behaviour }, onLine: (line) => lines.push(line) });
+      const child = new Child({
+        entry,
+        env: { PORT: String(port) },
+        secrets: { behaviour },
+        onLine: (line) => lines.push(line),
+      });
       launches.push(child);
       return child;
     },
