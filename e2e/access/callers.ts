@@ -229,7 +229,9 @@ async function makeMember(
     const cookie = await insertSession(client, place, { personId, url: platform.url });
     return { ...member, identityId, headers: [cookie, await exchangeForAccessToken(platform, cookie)] };
   }
-  const [organizationRole, workspaceRole] = roles.map((role) => allRoles.find((each) => each.name === role)?.id);
+  const [organizationRole, workspaceRole] = roles.map(
+    (role) => allRoles.find((each) => each.name === role || each.display_name === role)?.id,
+  );
   const body = {
     description: name,
     org_role_id: organizationRole,

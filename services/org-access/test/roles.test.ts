@@ -55,7 +55,7 @@ describe('a custom role', () => {
     const made = await make({ display_name: 'Auditor', description: 'Reads.', permissions });
     expect(made).toEqual({
       id: expect.any(String),
-      name: 'Auditor',
+      name: 'CUSTOM',
       display_name: 'Auditor',
       description: 'Reads.',
       organization_id: platform.bootstrap.organization_id,
@@ -67,7 +67,6 @@ describe('a custom role', () => {
     const changed = await platform.asAdmin<Role>('PATCH', path, change);
     expect(changed.body).toEqual({
       ...made,
-      name: 'Reader',
       display_name: 'Reader',
       permissions: [...permissions].reverse(),
     });
@@ -76,6 +75,22 @@ describe('a custom role', () => {
     expect((await remove(made.id)).body).toEqual(changed.body);
     expect((await remove(made.id)).status).toBe(404);
     expect(await people.actions(made.id)).toEqual(['role.created', 'role.updated', 'role.deleted']);
+  });
+
+  it('that an earlier release made or renamed has the same constant name as others', async () => {
+    const role = await make();
+    const member = await people.add({ workspaces: { [workspaceId]: role.id } });
+    await people.database.prisma.role.update({ where: { id: role.id }, data: { name: role.display_name } });
+    expect((await platform.asAdmin<Role[]>('GET', ROLES)).body).toContainEqual(role);
+    const query = new URLSearchParams({ identity: member.identityId, permission: 'runs:read', resource: workspaceId });
+    expect((await platform.asAdmin('GET', `/api/v1/orgs/current/access/explain?${query}`)).body).toMatchObject({
+      role: { id: role.id, name: 'CUSTOM', display_name: role.display_name },
+    });
+    const display_name = `Renamed ${randomUUID()}`;
+    expect((await platform.asAdmin('PATCH', `${ROLES}/${role.id}`, { display_name })).body).toEqual({
+      ...role,
+      display_name,
+    });
   });
 
   it.each([

@@ -10,6 +10,7 @@ import { type Access, accessOf } from './access.ts';
 import { findChanges } from './explain-changes.ts';
 import { type ExplainedPlace, explainPermission, renderDecision } from './explain-policies.ts';
 import { explainSource } from './explain-source.ts';
+import { roleNameOf } from './platform-roles.ts';
 import { isReadPermission } from './read-only.ts';
 
 export interface ExplainQuery {
@@ -66,7 +67,7 @@ export async function explainAccess(
       disabled: identity.disabledAt !== null,
     },
     resource: place,
-    role: role && { id: role.id, name: role.name, display_name: role.displayName },
+    role: role && { id: role.id, name: roleNameOf(role), display_name: role.displayName },
     via,
     source: sourced?.source ?? null,
     policy: renderDecision(explained.decision, { place, resource }),

@@ -30,3 +30,11 @@ export function rankOfOrganizationRole(roleId: string): number {
   const index = ORGANIZATION_ROLES.findIndex(({ id }) => id === roleId);
   return index < 0 ? ORGANIZATION_ROLES.length : index;
 }
+
+/** The name of every custom role, as on other platforms: clients expect that a new display name changes no name. */
+export const CUSTOM_ROLE_NAME = 'CUSTOM';
+
+/** Returns the name of a role for programs. Earlier releases store the display name of custom roles as their name. */
+export function roleNameOf({ organizationId, name }: { organizationId: string | null; name: string }): string {
+  return organizationId === null ? name : CUSTOM_ROLE_NAME;
+}

@@ -12,6 +12,7 @@ import { ConflictError, ForbiddenError, InvalidFieldError, NotFoundError, type P
 import { v7 as uuidv7 } from 'uuid';
 import { lockAdministrators } from '../access/administrators.ts';
 import { applyGroupGrants } from '../access/group-grants.ts';
+import { CUSTOM_ROLE_NAME, roleNameOf } from '../access/platform-roles.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -53,7 +54,7 @@ export class RoleService {
               id: uuidv7(),
               organizationId,
               accessScope: 'workspace',
-              name: displayName,
+              name: CUSTOM_ROLE_NAME,
               displayName,
               description: toSqlText(body.description ?? ''),
               permissions: body.permissions,
@@ -85,7 +86,7 @@ export class RoleService {
           where: { id },
           data: {
             displayName,
-            name: displayName,
+            name: CUSTOM_ROLE_NAME,
             description: body.description == null ? undefined : toSqlText(body.description),
             permissions: body.permissions ?? undefined,
           },
@@ -202,7 +203,7 @@ function isSameSet(one: readonly string[], other: readonly string[]): boolean {
 function render(role: RoleRow): Role {
   return {
     id: role.id,
-    name: role.name,
+    name: roleNameOf(role),
     display_name: role.displayName,
     description: role.description,
     organization_id: role.organizationId,

@@ -16,7 +16,7 @@ const AccessScope = Type.Union([Type.Literal('organization'), Type.Literal('work
 export const Role = Type.Object(
   {
     id: Uuid,
-    /** Name of a role of the platform, such as `WORKSPACE_ADMIN`; a custom role has its display name. */
+    /** Name of a role of the platform, such as `WORKSPACE_ADMIN`; `CUSTOM` for every custom role. */
     name: Type.String(),
     display_name: Type.String(),
     description: Type.String(),
@@ -60,7 +60,7 @@ export type PermissionMeaning = Static<typeof PermissionMeaning>;
 
 const example: Role = {
   id: '2c2e6a0e-58a6-4f3e-9a3b-1d8a3f7f0101',
-  name: 'Auditor',
+  name: 'CUSTOM',
   display_name: 'Auditor',
   description: 'Reads everything.',
   organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
