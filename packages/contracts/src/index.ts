@@ -20,6 +20,7 @@ export * from './machine-environment.ts';
 export * from './openapi.ts';
 export * from './operation.ts';
 export * from './permissions.ts';
+export * from './permissions-without-effect.ts';
 export * from './queues/index.ts';
 export * from './reserved-metadata.ts';
 export * from './reserved-variables.ts';

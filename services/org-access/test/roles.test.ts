@@ -60,6 +60,7 @@ describe('a custom role', () => {
       description: 'Reads.',
       organization_id: platform.bootstrap.organization_id,
       permissions,
+      permissions_without_effect: [],
       access_scope: 'workspace',
     });
     const path = `/api/v1/organizations/current/roles/${made.id}`;
@@ -131,6 +132,28 @@ describe('a custom role', () => {
     }
     const { endReason } = await people.database.prisma.session.findUniqueOrThrow({ where: { id: session.id } });
     expect(endReason).toBe('role_changed');
+  });
+
+  it('keeps and shows permissions of LangSmith that mean nothing here, and they give nothing', async () => {
+    const useless = ['projects:read', 'annotation-queues:update', 'workspaces:manage-secrets'];
+    const permissions = ['runs:read', ...useless, 'workspaces:manage-keys'];
+    const role = await make({ permissions });
+    expect(role).toMatchObject({ permissions, permissions_without_effect: useless });
+    const member = await people.add({ workspaces: { [workspaceId]: role.id } });
+    const effective = (await permissionsOf(member.token)).permissions;
+    expect(effective).toEqual(expect.arrayContaining(['runs:read', 'workspaces:manage-keys']));
+    expect(effective.filter((each) => useless.includes(each))).toEqual([]);
+    // A member who has what it gives may give it.
+    const key = { role_id: role.id, workspaces: [workspaceId] };
+    const keys = '/api/v1/orgs/current/service-keys';
+    expect((await platform.call(member.token, 'POST', keys, key, workspaceId)).status).toBe(200);
+    // Nobody is signed out for a permission that gives nothing.
+    const token = () => platform.verify(member.token, { workspace_id: workspaceId });
+    await platform.asAdmin('PATCH', `${ROLES}/${role.id}`, { permissions: ['runs:read', 'workspaces:manage-keys'] });
+    expect((await token()).status).toBe(200);
+    const { body } = await platform.asAdmin<PermissionMeaning[]>('GET', '/api/v1/orgs/permissions');
+    for (const name of useless)
+      expect(body).toContainEqual(expect.objectContaining({ name, access_scope: 'workspace', has_effect: false }));
   });
 
   it('is kept while members, keys, invites or identity providers have it, and the answer names them', async () => {
@@ -244,7 +267,9 @@ describe('a custom role', () => {
 
 it('every permission is listed with its meaning and its scope', async () => {
   const { body } = await platform.asAdmin<PermissionMeaning[]>('GET', '/api/v1/orgs/permissions');
-  const ofWorkspaces = body.filter(({ access_scope }) => access_scope === 'workspace').map(({ name }) => name);
+  const ofWorkspaces = body
+    .filter(({ access_scope, has_effect }) => access_scope === 'workspace' && has_effect)
+    .map(({ name }) => name);
   expect(ofWorkspaces).toEqual(WORKSPACE_PERMISSIONS);
   expect(body).toContainEqual(expect.objectContaining({ name: 'organization:manage', access_scope: 'organization' }));
 });

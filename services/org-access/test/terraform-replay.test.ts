@@ -95,7 +95,7 @@ describe('the Terraform provider', () => {
     const sent = {
       display_name: 'Deployer',
       description: '',
-      permissions: ['workspaces:read', 'deployments:update', 'deployments:read'],
+      permissions: ['projects:read', 'workspaces:read', 'deployments:update', 'deployments:read'],
     };
     const { id, name } = await provider.read('POST', ROLES, sent);
     const plan = () => provider.find(ROLES, id);
@@ -253,8 +253,8 @@ describe('the Terraform provider', () => {
     const [admin, viewer] = [await provider.roleId('WORKSPACE_ADMIN'), await provider.roleId('WORKSPACE_VIEWER')];
     const second = await makeWorkspace();
     const workspaces = [second, platform.bootstrap.workspace_id];
-    keep('api_key', 2);
-    keep('identity', 2);
+    keep('api_key', 3);
+    keep('identity', 3);
     const sent = { description: 'CI', expires_at: '2099-01-01T00:00:00Z', workspaces };
     const { key, ...made } = await provider.read('POST', keys, sent);
     expect(key).toMatch(/^lsv2_sk_/);
@@ -285,6 +285,10 @@ describe('the Terraform provider', () => {
     });
     expect(await plan(wide.id)).toEqual(wide);
     await provider.send('DELETE', `${keys}/${wide.id}`);
+    const { key: __, ...nameless } = await provider.read('POST', keys, { description: '' });
+    expect(nameless.description).toBe('');
+    expect(await plan(nameless.id)).toEqual(nameless);
+    await provider.send('DELETE', `${keys}/${nameless.id}`);
     await provider.expectRefused(422, 'workspaces', ['POST', keys, { description: 'x', workspaces: [randomUUID()] }]);
     await provider.expectRefused(422, 'expires_at', [
       'POST',

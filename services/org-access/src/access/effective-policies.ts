@@ -1,5 +1,6 @@
 import type { PolicyConditionGroup } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
+import { withEffect } from './permissions-with-effect.ts';
 import { concernType, type EffectivePolicy, permissionsAfterPolicies, type Tags } from './policy-decision.ts';
 
 export interface AttachedPolicy extends EffectivePolicy {
@@ -49,10 +50,11 @@ export async function permissionsInWorkspaces(
   const workspaceIds = concerned.map(({ workspaceId }) => workspaceId);
   const tags = await readTagsIn(queries, { organizationId, workspaceIds }, 'workspace', workspaceIds);
   return new Map(
-    workspaces.map(({ workspaceId, policies, permissions }) => {
+    workspaces.map(({ workspaceId, policies, permissions: ofRole }) => {
+      const permissions = withEffect(ofRole);
       const own = tags(workspaceId, workspaceId);
       const resource = own && ({ resourceType: 'workspace', tags: own } as const);
-      return [workspaceId, resource ? permissionsAfterPolicies(policies, resource, permissions) : [...permissions]];
+      return [workspaceId, resource ? permissionsAfterPolicies(policies, resource, permissions) : permissions];
     }),
   );
 }

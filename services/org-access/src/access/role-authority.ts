@@ -3,6 +3,7 @@ import type { Queries } from '../database/database.ts';
 import type { Prisma, Role } from '../generated/client.ts';
 import type { Access } from './access.ts';
 import { type AttachedPolicy, readPoliciesOfRoles } from './effective-policies.ts';
+import { withEffect } from './permissions-with-effect.ts';
 import { PLATFORM_ROLES, rankOfOrganizationRole } from './platform-roles.ts';
 import type { EffectivePolicy } from './policy-decision.ts';
 import { accessOfCaller } from './read-only.ts';
@@ -90,11 +91,12 @@ export async function requireWorkspaceAuthority(
 function isWithin({ workspace, policies: own }: Access, role: Role, attached: readonly AttachedPolicy[]): boolean {
   const held = workspace ?? [];
   const allowed = attached.filter(({ effect }) => effect === 'allow');
-  const given = new Set([...role.permissions, ...allowed.flatMap(permissionsOf)]);
+  const ofRole = withEffect(role.permissions);
+  const given = new Set([...ofRole, ...allowed.flatMap(permissionsOf)]);
   const isAttachedTo = (policies: readonly EffectivePolicy[], { id }: EffectivePolicy) =>
     policies.some((policy) => policy.id === id);
   return (
-    role.permissions.every((each) => held.includes(each)) &&
+    ofRole.every((each) => held.includes(each)) &&
     allowed.every(
       (policy) => isAttachedTo(own, policy) || permissionsOf(policy).every((each) => held.includes(each)),
     ) &&

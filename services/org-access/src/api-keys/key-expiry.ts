@@ -4,7 +4,7 @@ import type { Queries } from '../database/database.ts';
 import type { KeyKind } from './key-format.ts';
 
 const DAY_MS = 86_400_000;
-const DEFAULT_DESCRIPTION = 'Default API key';
+export const DEFAULT_DESCRIPTION = 'Default API key';
 
 /** Reads the fields that every creation of a key has. @throws InvalidFieldError for an expiry in the past */
 export function parseKeyFields(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {

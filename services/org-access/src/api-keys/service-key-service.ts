@@ -14,7 +14,7 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { changeAccountRoles } from './change-account-roles.ts';
-import { parseExpiry, parseKeyFields, requireExpiryInTime } from './key-expiry.ts';
+import { DEFAULT_DESCRIPTION, parseExpiry, parseKeyFields, requireExpiryInTime } from './key-expiry.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
 import { filterManageable, requireKeyManagement, requireOwnPermissions } from './key-management.ts';
 import { defaultWorkspaceRole, requireGrantableRole, worksOnlyIn } from './key-reach.ts';
@@ -70,7 +70,7 @@ export class ServiceKeyService {
       if (defaultWorkspaceId)
         await requireWorkspace(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
       const identityId = await createServiceAccount(transaction, caller, {
-        name: fields.description,
+        name: fields.description || DEFAULT_DESCRIPTION,
         organizationRoleId,
         showsOrganizationRole: body.org_role_id != null,
         isStandalone: false,

@@ -1,5 +1,6 @@
 import {
   ORGANIZATION_PERMISSION_MEANINGS,
+  PERMISSIONS_WITHOUT_EFFECT,
   type PermissionMeaning,
   type Role,
   type RoleCreate,
@@ -12,6 +13,7 @@ import { ConflictError, ForbiddenError, InvalidFieldError, NotFoundError, type P
 import { v7 as uuidv7 } from 'uuid';
 import { lockAdministrators } from '../access/administrators.ts';
 import { applyGroupGrants } from '../access/group-grants.ts';
+import { withEffect } from '../access/permissions-with-effect.ts';
 import { CUSTOM_ROLE_NAME, roleNameOf } from '../access/platform-roles.ts';
 import { requireOrganizationAdministrator } from '../access/require-administrator.ts';
 import { audited } from '../audit/audit-trail.ts';
@@ -92,7 +94,7 @@ export class RoleService {
           },
         });
         if (displayName !== before.displayName) await applyGroupGrants(transaction, organizationId);
-        if (!isSameSet(before.permissions, after.permissions)) {
+        if (!isSameSet(withEffect(before.permissions), withEffect(after.permissions))) {
           const holders = await listHolders(transaction, organizationId, id);
           const identityIds = holders.map(({ identityId }) => identityId);
           await publishAccessChange(transaction, organizationId, identityIds, 'role_changed');
@@ -127,15 +129,26 @@ export class RoleService {
 export const PERMISSIONS: readonly PermissionMeaning[] = [
   ...meaningsOf(ORGANIZATION_PERMISSION_MEANINGS, 'organization'),
   ...meaningsOf(WORKSPACE_PERMISSION_MEANINGS, 'workspace'),
+  ...[...PERMISSIONS_WITHOUT_EFFECT].map((name) => ({
+    ...{ name, access_scope: 'workspace' as const, has_effect: false },
+    description: 'Without effect: it is known from LangSmith, and nothing here asks for it.',
+  })),
 ];
 
 function meaningsOf(meanings: Record<string, string>, scope: PermissionMeaning['access_scope']): PermissionMeaning[] {
-  return Object.entries(meanings).map(([name, description]) => ({ name, description, access_scope: scope }));
+  return Object.entries(meanings).map(([name, description]) => ({
+    name,
+    description,
+    access_scope: scope,
+    has_effect: true,
+  }));
 }
 
 /** @throws InvalidFieldError that names the first permission which roles of workspaces cannot have */
 function checkPermissions(permissions: readonly string[]): void {
-  const index = permissions.findIndex((name) => !Object.hasOwn(WORKSPACE_PERMISSION_MEANINGS, name));
+  const index = permissions.findIndex(
+    (name) => !Object.hasOwn(WORKSPACE_PERMISSION_MEANINGS, name) && !PERMISSIONS_WITHOUT_EFFECT.has(name),
+  );
   if (index < 0) return;
   throw new InvalidFieldError(
     ['body', 'permissions', index],
@@ -208,6 +221,7 @@ function render(role: RoleRow): Role {
     description: role.description,
     organization_id: role.organizationId,
     permissions: role.permissions,
+    permissions_without_effect: role.permissions.filter((name) => PERMISSIONS_WITHOUT_EFFECT.has(name)),
     access_scope: role.accessScope as Role['access_scope'],
   };
 }

@@ -6,7 +6,7 @@ import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
 import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
 
-const description = Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 })));
+const description = Type.Optional(Nullable(Type.String({ maxLength: 500 })));
 const expiresAt = Type.Optional(Nullable(Timestamp));
 const defaultWorkspace = Type.Optional(
   Nullable(Type.String({ format: 'uuid', description: 'Acts here when the request names no workspace.' })),

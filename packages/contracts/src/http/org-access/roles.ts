@@ -24,6 +24,8 @@ export const Role = Type.Object(
     organization_id: Type.Union([Uuid, Type.Null()]),
     /** In the order in which they were given. */
     permissions: Type.Array(Type.String()),
+    /** Those of its permissions that give nothing, as they are about what Runyard does not have. */
+    permissions_without_effect: Type.Array(Type.String()),
     access_scope: AccessScope,
   },
   { $id: 'Role' },
@@ -53,7 +55,13 @@ export const RoleUpdate = Type.Object(
 export type RoleUpdate = Static<typeof RoleUpdate>;
 
 export const PermissionMeaning = Type.Object(
-  { name: Type.String(), description: Type.String(), access_scope: AccessScope },
+  {
+    name: Type.String(),
+    description: Type.String(),
+    access_scope: AccessScope,
+    /** False: roles may have it, and it gives nothing: it is about what LangSmith has and Runyard does not. */
+    has_effect: Type.Boolean(),
+  },
   { $id: 'PermissionMeaning' },
 );
 export type PermissionMeaning = Static<typeof PermissionMeaning>;
@@ -64,7 +72,8 @@ const example: Role = {
   display_name: 'Auditor',
   description: 'Reads everything.',
   organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
-  permissions: ['workspaces:read', 'deployments:read', 'runs:read'],
+  permissions: ['workspaces:read', 'deployments:read', 'runs:read', 'projects:read'],
+  permissions_without_effect: ['projects:read'],
   access_scope: 'workspace',
 };
 const exampleBody = {
@@ -180,6 +189,7 @@ export const listPermissions = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
             name: 'runs:read',
             description: 'See threads, runs, assistants, crons and the store.',
             access_scope: 'workspace',
+            has_effect: true,
           },
         ],
       },
