@@ -10,8 +10,6 @@ import { runPythonTests } from '../harness/python.ts';
 
 const { apiKey } = inject('platform');
 const PROJECT = path.resolve(import.meta.dirname, '../projects/guarded');
-/** Users' fields are stored with runs. */
-const SECRETS = [{ name: 'LANGGRAPH_AES_KEY', value: 'guarded-projects-need-one-of-32c' }];
 
 let deployment: Deployment;
 let url: string;
@@ -23,7 +21,8 @@ const statusOf = (asked: Promise<unknown>) => asked.then(() => 200).catch(({ sta
 const said = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 beforeAll(async () => {
-  deployment = await createDeployment('guarded', PROJECT, SECRETS);
+  // It brings no LANGGRAPH_AES_KEY for the fields of its users: the platform has a key.
+  deployment = await createDeployment('guarded', PROJECT);
   await waitUntilDeployed(deployment);
   url = deployment.source_config.custom_url;
   ada = clientOf({ authorization: 'Bearer ada' });

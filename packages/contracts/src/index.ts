@@ -1,4 +1,5 @@
 export * from './asyncapi.ts';
+export * from './deployment-keys.ts';
 export * from './deployment-token.ts';
 export * from './deployment-variables.ts';
 export { OPEN_API_INFO, publicOperations } from './descriptions/descriptions.ts';

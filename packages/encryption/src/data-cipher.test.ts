@@ -7,6 +7,7 @@ import {
   keyHeaderOf,
   keyIdOfHeader,
   NO_ENCRYPTION,
+  openDataCipher,
 } from './index.ts';
 
 const text = Buffer.from('{"secret":"tea"}');
@@ -31,6 +32,36 @@ describe('bytes at rest', () => {
     const both = createDataCipher(`${newer}, ${key}`);
     expect(both.decrypt(createDataCipher(key).encrypt(text))).toEqual(text);
     expect(() => createDataCipher(key).decrypt(both.encrypt(text))).toThrow(/does not have any more/);
+  });
+
+  it('are encrypted with the key of the platform where they have to be, and the deployment brings none', () => {
+    const platformKeys = `${'p'.repeat(32)},${'q'.repeat(32)}`;
+    const guarded = openDataCipher({ platformKeys, mustEncrypt: true });
+    const encrypted = guarded.encrypt(text);
+    expect(encrypted.includes('tea')).toBe(false);
+    expect(createDataCipher(platformKeys.slice(0, 32)).decrypt(encrypted)).toEqual(text);
+    expect(openDataCipher({ platformKeys, aesJsonKeys: 'secret' }).json.isEncrypting).toBe(true);
+
+    const own = openDataCipher({ aesKey: key, platformKeys, mustEncrypt: true });
+    expect(createDataCipher(key).decrypt(own.encrypt(text))).toEqual(text);
+    expect(own.decrypt(encrypted)).toEqual(text);
+  });
+
+  it('are not encrypted where they need not be, and what was is still decrypted', () => {
+    const platformKeys = 'p'.repeat(32);
+    const before = openDataCipher({ platformKeys, mustEncrypt: true, aesJsonKeys: 'secret' });
+    const after = openDataCipher({ platformKeys });
+    expect(after.isEncrypting).toBe(false);
+    expect(after.encrypt(text)).toEqual(text);
+    expect(after.decrypt(before.encrypt(text))).toEqual(text);
+    const json = { secret: 'tea' };
+    const place = { model: 'thread', field: 'metadata' } as never;
+    const stored = before.json.encrypt(json, place) as typeof json;
+    expect(stored.secret).toMatch(/^encrypted\.aes:/);
+    expect(after.json.decrypt(stored)).toEqual(json);
+    expect(after.json.with(['secret']).encrypt(json, place)).toEqual(json);
+    const strange = { secret: (createDataCipher(key, 'secret').json.encrypt(json, place) as typeof json).secret };
+    expect(after.json.decrypt(strange)).toEqual(strange);
   });
 
   it('cannot be decrypted without a key, or when they were changed', () => {

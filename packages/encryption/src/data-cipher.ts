@@ -84,17 +84,44 @@ export function isAesEncrypted(bytes: Uint8Array): boolean {
 
 /** The variables of a deployment that decide about its encryption. */
 export interface EncryptionVariables {
-  /** LANGGRAPH_AES_KEY. Left out: nothing is encrypted. */
+  /** LANGGRAPH_AES_KEY. Left out: nothing is encrypted, unless it has to be and there are keys of the platform. */
   aesKey?: string | undefined;
+  /**
+   * Keys that the platform keeps for the deployment. They decrypt always, and encrypt where something has to be
+   * encrypted and the deployment brings no key.
+   */
+  platformKeys?: string | undefined;
+  /** True for a project whose data is never stored readable. */
+  mustEncrypt?: boolean;
   /** LANGGRAPH_AES_JSON_KEYS. */
   aesJsonKeys?: string | undefined;
 }
 
 /** @throws EncryptionError for an invalid key, and for JSON keys that cannot be encrypted, or without a key */
-export function openDataCipher({ aesKey, aesJsonKeys }: EncryptionVariables): DataCipher {
-  if (aesKey) return createDataCipher(aesKey, aesJsonKeys);
-  if (parseJsonKeys(aesJsonKeys).size === 0) return NO_ENCRYPTION;
-  throw new EncryptionError('LANGGRAPH_AES_JSON_KEYS asks for encryption, and LANGGRAPH_AES_KEY is not configured.');
+export function openDataCipher({ aesKey, aesJsonKeys, platformKeys, mustEncrypt }: EncryptionVariables): DataCipher {
+  const [own, platforms] = [aesKey || undefined, platformKeys || undefined];
+  const hasJsonKeys = parseJsonKeys(aesJsonKeys).size > 0;
+  if (own || (platforms && (hasJsonKeys || mustEncrypt))) {
+    return createDataCipher([own, platforms].filter(Boolean).join(','), aesJsonKeys);
+  }
+  if (hasJsonKeys) {
+    throw new EncryptionError('LANGGRAPH_AES_JSON_KEYS asks for encryption, and LANGGRAPH_AES_KEY is not configured.');
+  }
+  return platforms ? createDecryptingCipher(platforms) : NO_ENCRYPTION;
+}
+
+/**
+ * Stores bytes unencrypted, and decrypts those from a time when the deployment's data was encrypted. In JSON, text that
+ * is encrypted under no key of these is left as the text it is.
+ */
+function createDecryptingCipher(keys: string): DataCipher {
+  const { decrypt } = createDataCipher(keys);
+  const known = new Set(keys.split(',').map((key) => toKey(key).id.toString('hex')));
+  const isEncrypted = (bytes: Uint8Array) => isAesEncrypted(bytes) && known.has(keyIdOfBytes(bytes));
+  const values = createJsonKeyCipher(new Set(), { encrypt: asBuffer, decrypt, isEncrypted });
+  const { decrypt: decryptJson, decryptListed } = values;
+  const json: JsonKeyCipher = { ...NO_JSON_KEYS, decrypt: decryptJson, decryptListed, with: () => json };
+  return { ...NO_ENCRYPTION, decrypt, json };
 }
 
 /**

@@ -20,6 +20,7 @@ import { Builds } from './builds/builds.ts';
 import type { Config } from './config.ts';
 import { openDataPlane } from './data-plane/open-data-plane.ts';
 import { openDatabase } from './database/database.ts';
+import { DeploymentKeys } from './deployments/deployment-keys.ts';
 import { deploymentCountRoutes, deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentTokens } from './deployments/deployment-tokens.ts';
@@ -93,6 +94,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
   const deploymentTokens = new DeploymentTokens(config.ENCRYPTION_KEY);
+  const deploymentKeys = new DeploymentKeys(cipher);
   const orgAccess = new InternalClient({
     service: 'org-access',
     url: config.ORG_ACCESS_URL,
@@ -199,6 +201,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       cipher,
       secrets,
       deploymentTokens,
+      keysOf: (id) => deploymentKeys.find(prisma, id),
       hosts,
       referenced,
       scales: new PostgresScaleStore({ pool, logger }),
@@ -216,7 +219,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const local = dataPlane.reconciler;
   const listeners = openListeners(config, {
-    ...{ database, secrets, deploymentTokens, samples, local, ownership, registry, removeContent, lifecycle, logger },
+    ...{ database, secrets, deploymentTokens, deploymentKeys, samples, local, ownership, registry },
+    ...{ removeContent, lifecycle, logger },
     // Only the data planes can read the values that secrets refer to.
     builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
   });

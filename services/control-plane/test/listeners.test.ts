@@ -21,6 +21,7 @@ import { Cipher } from '@runyard/encryption';
 import { ImageClient, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
+import { DeploymentKeys } from '../src/deployments/deployment-keys.ts';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import type { Prisma } from '../src/generated/client.ts';
 import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
@@ -38,6 +39,8 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+/** Keys that the platform has made for the data of a deployment. */
+const KEYS = { name: 'RUNYARD_DEPLOYMENT_KEYS', value: expect.stringMatching(/^.{44},.{44}$/) };
 const unknownId = '0192f7a0-0000-7000-8000-00000000ffff';
 let names = 0;
 const NOTHING_MEASURED = Object.fromEntries(Object.keys(DeploymentMetricsPoint.properties).map((name) => [name, null]));
@@ -265,7 +268,7 @@ describe('a deployment', () => {
             id: deployment.latest_revision_id,
             status: 'CREATING',
             source_config: { project_path: '/srv/there' },
-            secrets: [{ name: 'MODEL_KEY', value: 'very secret' }, tokens.variableOf(deployment.id)],
+            secrets: [{ name: 'MODEL_KEY', value: 'very secret' }, tokens.variableOf(deployment.id), KEYS],
           },
         ],
       },
@@ -300,7 +303,8 @@ describe('a deployment', () => {
     const database = await openDatabase({ connectionString, poolSize: 2, migrationsDir });
     try {
       const registry = new RegistryAddress('https://agents.example.com');
-      const told = { secrets: new SecretSets(new Cipher(platform.encryptionKey)), tokens, registry };
+      const cipher = new Cipher(platform.encryptionKey);
+      const told = { secrets: new SecretSets(cipher), tokens, keys: new DeploymentKeys(cipher), registry };
       const { deployment, revision, halt } = database.prisma;
       const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
         const found = await deployment.findMany(query);
@@ -499,7 +503,10 @@ describe('a deployment', () => {
     const desired = `/v2/listeners/${mine.id}/desired-state?epoch=${epoch}`;
     const { body: state } = await platform.call<ListenerDesiredState>('GET', desired, showing(first.key));
     expect(state.deployments).toMatchObject([
-      { id: deployment.id, revisions: [{ secrets: [{ value: 'very secret' }, tokens.variableOf(deployment.id)] }] },
+      {
+        id: deployment.id,
+        revisions: [{ secrets: [{ value: 'very secret' }, tokens.variableOf(deployment.id), KEYS] }],
+      },
     ]);
 
     const statuses = [

@@ -67,7 +67,11 @@ describe('a remote data plane', () => {
     const deployment = await deployedTo(dataPlane);
     const { pid, own } = await dataPlane.startedWith(deployment);
     const token = new DeploymentTokens(platform.encryptionKey).variableOf(deployment.id);
-    expect(own).toEqual({ GREETING: 'one', [token.name]: token.value });
+    expect(own).toEqual({
+      GREETING: 'one',
+      [token.name]: token.value,
+      RUNYARD_DEPLOYMENT_KEYS: expect.stringMatching(/^.{44},.{44}$/),
+    });
     expect(await platform.routeOf(deployment.id)).toMatchObject({ upstreams: [] });
 
     await dataPlane.line.refuse();

@@ -49,15 +49,18 @@ describe('a revision', () => {
     expect(redis.host).toBe(new URL(platform.redis.url).host);
     expect(JSON.stringify(secrets)).not.toContain(new URL(platform.redis.url).password);
     const token = new DeploymentTokens(platform.encryptionKey).variableOf(id);
-    expect(JSON.parse(secrets.PROJECT_ENV!)).toMatchObject({
+    const given = JSON.parse(secrets.PROJECT_ENV!);
+    expect(given).toMatchObject({
       MODEL_KEY: 'value-of-the-model-key',
       [token.name]: token.value,
+      RUNYARD_DEPLOYMENT_KEYS: expect.stringMatching(/^.{44},.{44}$/),
     });
 
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
     const password = new URL(secrets.DATABASE_URI!).password;
     expect(password).toHaveLength(48);
-    for (const secret of [password, 'value-of-the-model-key', token.value]) expect(environment).not.toContain(secret);
+    for (const secret of [password, 'value-of-the-model-key', token.value, given.RUNYARD_DEPLOYMENT_KEYS])
+      expect(environment).not.toContain(secret);
     for (const name of ['ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES_URI'])
       expect(environment).not.toContain(name);
   });

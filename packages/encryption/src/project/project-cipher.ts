@@ -2,13 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { asBuffer, decryptBytes, encryptBytes } from '../aes-gcm.ts';
 import { parseJsonKeys } from '../chosen-keys.ts';
 import {
-  createDataCipher,
   type DataCipher,
   type EncryptionScope,
   type EncryptionVariables,
   isAesEncrypted,
-  NO_ENCRYPTION,
   NO_SCOPE,
+  openDataCipher,
 } from '../data-cipher.ts';
 import { createJsonKeyCipher, type JsonKeyCipher } from '../json-keys.ts';
 import { KeyUnavailableError } from '../key-unavailable-error.ts';
@@ -48,12 +47,12 @@ export class ProjectCipher implements DataCipher {
    */
   constructor(
     keys: DataKeys,
-    { aesKey, aesJsonKeys }: EncryptionVariables,
+    { aesKey, aesJsonKeys, platformKeys }: EncryptionVariables,
     onFailure: (error: unknown) => void = () => undefined,
   ) {
     this.#keys = keys;
     this.#handled = new ProjectJson({ keys, currentKey: () => this.#currentKey(), onFailure });
-    this.#before = aesKey ? createDataCipher(aesKey) : NO_ENCRYPTION;
+    this.#before = openDataCipher({ aesKey, platformKeys });
     const ofValues = {
       encrypt: (bytes: Uint8Array) => this.encrypt(bytes),
       decrypt: (bytes: Uint8Array) => this.decrypt(bytes),

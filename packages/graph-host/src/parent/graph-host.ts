@@ -9,7 +9,7 @@ import type {
   EncryptionContextRequest,
   LoadedEncryption,
 } from '../encryption.ts';
-import { withoutEncryptionKey } from '../project/project-environment.ts';
+import { withoutEncryptionKeys } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { HostConnection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
@@ -124,7 +124,7 @@ class ChildGraphHost implements GraphHost {
       project: {
         directory,
         graphs,
-        env: withoutEncryptionKey(env),
+        env: withoutEncryptionKeys(env),
         revivableModules: checkpointer?.serde?.allowed_json_modules ?? [],
       },
       loopback: loopback ?? null,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { projectEnvironment, withoutEncryptionKey } from './project-environment.ts';
+import { DEPLOYMENT_KEYS_VARIABLE } from '@runyard/contracts';
+import { projectEnvironment, withoutEncryptionKeys } from './project-environment.ts';
 import { type Project, readProject } from './read-project.ts';
 import { sectionVariables } from './section-variables.ts';
 
@@ -9,10 +10,19 @@ export interface OpenProject {
   configPath: string;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
-  /** LANGGRAPH_AES_KEY: encrypts the deployment's data at rest. The project's code does not see it. */
+  encryption: ProjectEncryptionVariables;
+}
+
+/** What decides about the encryption of the deployment's data at rest. The project's code sees none of the keys. */
+export interface ProjectEncryptionVariables {
+  /** LANGGRAPH_AES_KEY. */
   aesKey: string | undefined;
   /** LANGGRAPH_AES_JSON_KEYS: the keys of searchable JSON whose values are encrypted too. */
   aesJsonKeys: string | undefined;
+  /** Keys that the platform keeps for the deployment; undefined where nobody keeps any. */
+  platformKeys: string | undefined;
+  /** True for a project with users of its own: they are stored with their runs and crons. */
+  mustEncrypt: boolean;
 }
 
 /**
@@ -33,5 +43,8 @@ export async function openProject(
   const [aesKey, aesJsonKeys] = (['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS'] as const).map(
     (name) => variables[name] || own[name] || undefined,
   );
-  return { project, configPath, environment: withoutEncryptionKey(variables), aesKey, aesJsonKeys };
+  // Only the platform names its own keys: a project's `env` may not.
+  const platformKeys = deployment[DEPLOYMENT_KEYS_VARIABLE] || undefined;
+  const encryption = { aesKey, aesJsonKeys, platformKeys, mustEncrypt: project.auth !== null };
+  return { project, configPath, environment: withoutEncryptionKeys(variables), encryption };
 }

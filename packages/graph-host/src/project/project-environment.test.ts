@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { projectEnvironment } from './project-environment.ts';
+import { projectEnvironment, withoutEncryptionKeys } from './project-environment.ts';
 
 it('a project gets the machine variables that a program needs and none of the platform; the deployment wins', () => {
   const own = { PATH: '/bin', DATABASE_URI: 'postgres://secret', LANGGRAPH_HTTP: '{}', LANGGRAPH_API_URL: 'http://a' };
@@ -9,5 +9,11 @@ it('a project gets the machine variables that a program needs and none of the pl
     LANGGRAPH_API_URL: 'http://a',
     A: 'file',
     B: 'deployment',
+  });
+});
+
+it('no key to the data of a deployment is in the environment of its code', () => {
+  expect(withoutEncryptionKeys({ A: '1', LANGGRAPH_AES_KEY: 'own', RUNYARD_DEPLOYMENT_KEYS: 'platform' })).toEqual({
+    A: '1',
   });
 });

@@ -1,4 +1,4 @@
-import { machineEnvironment } from '@runyard/contracts';
+import { DEPLOYMENT_KEYS_VARIABLE, machineEnvironment } from '@runyard/contracts';
 import { sectionVariables } from './section-variables.ts';
 
 /**
@@ -18,7 +18,7 @@ export function projectEnvironment(sources: {
 }
 
 /** Removes the keys to the deployment's data: they are for the platform alone, from whichever source. */
-export function withoutEncryptionKey(variables: Record<string, string>): Record<string, string> {
-  const { LANGGRAPH_AES_KEY: _, ...rest } = variables;
+export function withoutEncryptionKeys(variables: Record<string, string>): Record<string, string> {
+  const { LANGGRAPH_AES_KEY: _own, [DEPLOYMENT_KEYS_VARIABLE]: _platforms, ...rest } = variables;
   return rest;
 }

@@ -32,10 +32,10 @@ export interface ServedProject {
  */
 export async function openServedProject(config: Config, context: ServiceContext): Promise<ServedProject> {
   const { logger, lifecycle } = context;
-  const { project, aesKey, aesJsonKeys, ...location } = await openProject(config, process.env);
+  const { project, encryption: variables, ...location } = await openProject(config, process.env);
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
-  refuseUnmetProtection(project, aesKey);
+  refuseUnmetProtection(project, variables);
   const isForUser = project.auth ? hasUserCredentials(location.environment) : undefined;
   const loopback = await ProjectLoopback.open(user, isForUser);
   const environment = loopback.folder.withHome(location.environment);
@@ -55,7 +55,6 @@ export async function openServedProject(config: Config, context: ServiceContext)
       }),
   });
   lifecycle.onStop('graph host', () => host.close());
-  const variables = { aesKey, aesJsonKeys };
   const encryption = project.encryption
     ? new ProjectEncryption({ source: project.encryption, host, variables, config, context })
     : undefined;

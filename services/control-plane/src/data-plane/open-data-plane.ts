@@ -47,6 +47,8 @@ export interface DataPlaneOptions {
   secrets: SecretSets;
   /** Absent on a remote data plane, which gets them with the secrets of its deployments. */
   deploymentTokens?: DeploymentTokens;
+  /** Absent on a remote data plane as well. */
+  keysOf?: RolloutDependencies['keysOf'];
   /** Knows the addresses of deployments. */
   hosts: Pick<HostNames, 'urlsOf'>;
   referenced: ReferencedSecrets;
@@ -122,6 +124,7 @@ export async function openDataPlane(
     redis,
     secrets,
     ...(deploymentTokens && { deploymentTokens }),
+    ...(options.keysOf && { keysOf: options.keysOf }),
     hosts,
     referenced,
     cipher,

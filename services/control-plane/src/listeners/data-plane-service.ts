@@ -10,6 +10,7 @@ import type {
   RevisionStatus,
 } from '@runyard/contracts';
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import { haltStore } from '../deployments/halts/halt-store.ts';
@@ -46,6 +47,7 @@ export class DataPlaneService {
     leases: ListenerLeases;
     secrets: SecretSets;
     tokens: DeploymentTokens;
+    keys: DeploymentKeys;
     registry: Pick<Registry, 'address'>;
     signals: Signals;
     samples: SampleStore;
@@ -56,7 +58,8 @@ export class DataPlaneService {
     removeContent: (deploymentId: string) => Promise<void>;
   }) {
     this.#leases = options.leases;
-    this.#stateDependencies = { secrets: options.secrets, tokens: options.tokens, registry: options.registry.address };
+    const { secrets, tokens, keys } = options;
+    this.#stateDependencies = { secrets, tokens, keys, registry: options.registry.address };
     this.#signals = options.signals;
     this.#samples = options.samples;
     this.#copies = options.copies;

@@ -9,6 +9,7 @@ import { readDesiredState } from './listener-desired-state.ts';
 it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {
   const key = Buffer.alloc(32, 7).toString('base64');
   const [secrets, tokens] = [new SecretSets(new Cipher(key)), new DeploymentTokens(key)];
+  const keys = { variableOf: async () => ({ name: 'RUNYARD_DEPLOYMENT_KEYS', value: 'k1,k2' }) };
   const name = `registry/d/runyard-project@sha256:${'a'.repeat(64)}`;
   const revision = {
     ...{ id: 'r', deploymentId: 'd', status: 'DEPLOYED', source: 'internal_source', sourceRevisionConfig: {} },
@@ -21,10 +22,10 @@ it("a project's image has the registry's current host, and a new host changes th
     halt: { findMany: async () => [] },
   } as unknown as Queries;
   const toldBy = (url: string) =>
-    readDesiredState(queries, 'l', { secrets, tokens, registry: new RegistryAddress(url) });
+    readDesiredState(queries, 'l', { secrets, tokens, keys, registry: new RegistryAddress(url) });
   const [before, after] = await Promise.all([toldBy('https://agents.example.com'), toldBy('https://images.test:5000')]);
   expect(before.deployments[0]?.revisions[0]?.image).toEqual(revision.image);
   expect(after.deployments[0]?.revisions[0]?.image).toEqual({ ...revision.image, uri: `images.test:5000/${name}` });
-  expect(before.deployments[0]?.revisions[0]?.secrets).toEqual([tokens.variableOf('d')]);
+  expect(before.deployments[0]?.revisions[0]?.secrets).toEqual([tokens.variableOf('d'), await keys.variableOf()]);
   expect(after.resource_version).not.toBe(before.resource_version);
 });

@@ -7,11 +7,13 @@ import type {
   ListenerDesiredState,
   PlatformImage,
   RevisionStatus,
+  Secret,
   SecretReference,
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
+import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { DesiredHalt } from '../deployments/halts/desired-halt.ts';
 import { haltStore } from '../deployments/halts/halt-store.ts';
@@ -21,11 +23,12 @@ import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
-const FORMAT_VERSION = 4;
+const FORMAT_VERSION = 5;
 
 export interface DesiredStateDependencies {
   secrets: SecretSets;
   tokens: Pick<DeploymentTokens, 'variableOf'>;
+  keys: Pick<DeploymentKeys, 'variableOf'>;
   /** The platform's registry, with its current host. */
   registry: Pick<RegistryAddress, 'host'>;
 }
@@ -34,7 +37,7 @@ export interface DesiredStateDependencies {
 export async function readDesiredState(
   queries: Queries,
   listenerId: string,
-  { secrets, tokens, registry }: DesiredStateDependencies,
+  { secrets, tokens, keys, registry }: DesiredStateDependencies,
 ): Promise<ListenerDesiredState> {
   const deployments = await queries.deployment.findMany({
     where: { listenerId },
@@ -53,23 +56,33 @@ export async function readDesiredState(
     },
     orderBy: { number: 'asc' },
   });
+  const own = new Map<string, Secret[]>();
+  for (const row of deployments) {
+    const found = await keys.variableOf(queries, row);
+    own.set(row.id, [tokens.variableOf(row.id), ...(found ? [found] : [])]);
+  }
   return {
-    resource_version: versionOf(deployments, revisions, registry),
+    resource_version: versionOf(deployments, revisions, registry, own),
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
       ...haltOf(deployment, halts.get(deployment.id)),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)
-        .map((revision) => revisionOf(revision, { secrets, tokens, registry })),
+        .map((revision) => revisionOf(revision, own.get(deployment.id) ?? [], { secrets, registry })),
     })),
   };
 }
 
-/** Hashes columns of the rows as they are stored, without decrypting secrets. */
+/**
+ * Hashes columns of the rows as they are stored, without decrypting secrets.
+ *
+ * @param own the variables that the platform itself gives each deployment
+ */
 function versionOf(
   deployments: Deployment[],
   revisions: Revision[],
   { host }: DesiredStateDependencies['registry'],
+  own: ReadonlyMap<string, readonly Secret[]>,
 ): string {
   const rows = [
     FORMAT_VERSION,
@@ -81,6 +94,7 @@ function versionOf(
       activeRevisionId,
       latestRevisionId,
       String(haltVersion),
+      own.get(id),
     ]),
     // The rest of a revision never changes, except its image, which is set together with a status.
     ...revisions.map(({ id, status }) => [id, status]),
@@ -111,7 +125,12 @@ function haltOf(
   return { halt, halt_version: Number(haltVersion) };
 }
 
-function revisionOf(row: Revision, { secrets, tokens, registry }: DesiredStateDependencies): DesiredRevision {
+/** @param own the variables that the platform itself gives the deployment */
+function revisionOf(
+  row: Revision,
+  own: readonly Secret[],
+  { secrets, registry }: Pick<DesiredStateDependencies, 'secrets' | 'registry'>,
+): DesiredRevision {
   return {
     id: row.id,
     number: row.number,
@@ -119,7 +138,7 @@ function revisionOf(row: Revision, { secrets, tokens, registry }: DesiredStateDe
     source: row.source as DeploymentSource,
     source_config: row.sourceConfig as SourceConfig,
     source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
-    secrets: [...secrets.decrypt(row.deploymentId, row.encryptedSecrets), tokens.variableOf(row.deploymentId)],
+    secrets: [...secrets.decrypt(row.deploymentId, row.encryptedSecrets), ...own],
     secret_references: row.secretReferences as unknown as SecretReference[],
     image: imageOf(row, registry),
   };

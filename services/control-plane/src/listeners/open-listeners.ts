@@ -3,6 +3,7 @@ import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } fro
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import { CopiedLogs } from '../logs/copied-logs.ts';
@@ -43,6 +44,7 @@ export function openListeners(
     database: Database;
     secrets: SecretSets;
     deploymentTokens: DeploymentTokens;
+    deploymentKeys: DeploymentKeys;
     samples: SampleStore;
     /** Roll-outs of the deployments that the platform runs itself. */
     local: Rollouts;
@@ -61,6 +63,7 @@ export function openListeners(
     database,
     secrets,
     deploymentTokens: tokens,
+    deploymentKeys: keys,
     samples,
     local,
     ownership,
@@ -98,6 +101,7 @@ export function openListeners(
       leases,
       secrets,
       tokens,
+      keys,
       registry,
       signals,
       samples,

@@ -58,7 +58,10 @@ async function ensureDatabase(
  * @throws BadRequestError when the project cannot be used; RevisionStartError when a referenced secret cannot be read
  */
 export async function makeSpec(
-  dependencies: Pick<RolloutDependencies, 'store' | 'secrets' | 'deploymentTokens' | 'hosts' | 'referenced' | 'builds'>,
+  dependencies: Pick<
+    RolloutDependencies,
+    'store' | 'secrets' | 'deploymentTokens' | 'keysOf' | 'hosts' | 'referenced' | 'builds'
+  >,
   revision: RolloutRevision,
   access: StorageAccess,
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
@@ -66,10 +69,13 @@ export async function makeSpec(
   const { deploymentId } = revision;
   const source = revision.sourceConfig as SourceConfig;
   const own = dependencies.secrets.decrypt(deploymentId, revision.encryptedSecrets);
-  const token = dependencies.deploymentTokens?.variableOf(deploymentId);
+  const platforms = [
+    dependencies.deploymentTokens?.variableOf(deploymentId),
+    await dependencies.keysOf?.(deploymentId),
+  ].filter((each) => each !== undefined);
   const deployment = await dependencies.store.find(deploymentId);
   const referenced = await readReferencedSecrets(dependencies, revision, deployment);
-  const secrets = [...own, ...referenced, ...(token ? [token] : [])];
+  const secrets = [...own, ...referenced, ...platforms];
   return {
     deploymentId,
     revisionId: revision.id,

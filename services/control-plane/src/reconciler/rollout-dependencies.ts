@@ -1,3 +1,4 @@
+import type { Secret } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
@@ -21,6 +22,8 @@ export interface RolloutDependencies {
   secrets: SecretSets;
   /** Makes the variables by which deployments prove who they are; absent where they come with the secrets. */
   deploymentTokens?: Pick<DeploymentTokens, 'variableOf'>;
+  /** Returns the variable with the keys for a deployment's data; absent where it comes with the secrets. */
+  keysOf?(deploymentId: string): Promise<Secret | undefined>;
   hosts: Pick<HostNames, 'urlsOf'>;
   referenced: ReferencedSecrets;
   /** Encrypts the passwords of deployment databases. */

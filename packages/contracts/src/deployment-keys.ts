@@ -1,0 +1,5 @@
+/**
+ * The variable with the keys that the platform keeps for the data of a deployment, in the form of LANGGRAPH_AES_KEY. The
+ * services of the deployment read it; its code does not see it.
+ */
+export const DEPLOYMENT_KEYS_VARIABLE = 'RUNYARD_DEPLOYMENT_KEYS';
