@@ -58,8 +58,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
     // Other users have to read what is installed and built from here on.
     if (users.settings) process.umask(0o022);
     // Downloading takes the network, starting servers the processor: they do not wait for each other.
-    const cache = join(dataDir, 'package-managers');
-    const installing = installProjectDependencies(project, { cache, progress, stopping });
+    const installing = installProjectDependencies(project, { supervisor, progress, stopping });
     installing.catch(() => {}); // It is awaited below; until then it must not end the process.
     const servers = await open(
       () =>

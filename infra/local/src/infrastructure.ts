@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { InfrastructureError } from './infrastructure-error.ts';
-import { type KafkaServer, startKafka } from './kafka/kafka.ts';
+import { type KafkaServer, type MissingKafka, startKafka } from './kafka/kafka.ts';
 import { type PostgresServer, startPostgres } from './postgres/postgres.ts';
 import { type RedisServer, startRedis } from './redis/redis.ts';
 import type { ServerContext, StartedServer } from './server-context.ts';
@@ -24,6 +24,8 @@ export interface InfrastructureOptions<Name extends keyof Servers> {
    * a login.
    */
   isKafkaOpen?: boolean;
+  /** Milliseconds that a Kafka may take to start. Default: a minute. */
+  kafkaStartMs?: number;
   /** Called with one line for each thing that takes time or is decided. */
   progress?: (line: string) => void;
   /**
@@ -56,6 +58,7 @@ export async function startInfrastructure<Name extends keyof Servers>(
     environment: options.environment ?? process.env,
     progress: options.progress ?? (() => {}),
     isKafkaOpen: options.isKafkaOpen ?? false,
+    kafkaStartMs: options.kafkaStartMs ?? 60_000,
   };
   const started: StartedServer[] = [];
   const stop = async () => {
@@ -79,12 +82,13 @@ export async function startInfrastructure<Name extends keyof Servers>(
 }
 
 function withoutKafka(
-  server: StartedServer | { missing: string },
+  server: StartedServer | MissingKafka,
   options: { requireKafka?: boolean },
   context: ServerContext,
 ): StartedServer | null {
   if (!('missing' in server)) return server;
   if (options.requireKafka) {
+    if (server.error) throw server.error;
     throw new InfrastructureError(
       `There is no Kafka here (${server.missing}), and it is required: install Java 17 and Maven, or set RUNYARD_KAFKA_BROKERS, or start Docker.`,
     );

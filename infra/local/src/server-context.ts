@@ -10,6 +10,8 @@ export interface ServerContext {
   progress: (line: string) => void;
   /** True when a started broker admits everybody, without a login. */
   isKafkaOpen: boolean;
+  /** Milliseconds that a started broker may take to answer. */
+  kafkaStartMs: number;
 }
 
 /** A server and its end. Servers that were already running are left running. */

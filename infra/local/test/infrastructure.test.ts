@@ -235,6 +235,44 @@ describe('Kafka', () => {
     );
   });
 
+  it.each([
+    ['that does not answer in time', 'exec sleep 600', 'did not answer within 0.2 s'],
+    ['that ends while it starts', 'exit 3', 'ended while starting'],
+  ])('%s is left out, which is reported in one line, and ends', async (_, program, how) => {
+    const lines: string[] = [];
+    const environment = environmentWith((name) => name === 'sleep');
+    const dataDir = dataFolder();
+    const installation = join(dataDir, '../kafka/bin');
+    mkdirSync(installation, { recursive: true });
+    mkdirSync(join(installation, '../libs'));
+    // A distribution of Kafka 4 whose Java formats its folder and then runs the program.
+    const java = `#!/bin/sh
+      case "$*" in
+        -version) echo 'openjdk version "21.0.1"' >&2;;
+        *StorageTool*) ;;
+        *) ${program};;
+      esac`;
+    writeFileSync(join(installation, 'java'), java, { mode: 0o755 });
+    writeFileSync(join(installation, 'kafka-server-start.sh'), '', { mode: 0o755 });
+    writeFileSync(join(installation, '../libs/kafka_2.13-4.1.1.jar'), '');
+    const options = {
+      servers: ['kafka'],
+      environment: { ...environment, PATH: `${installation}:${environment.PATH}`, JAVA_HOME: undefined },
+      dataDir,
+      kafkaStartMs: 200,
+      progress: (line: string) => void lines.push(line),
+    } as const;
+    const infrastructure = await startInfrastructure(options);
+    expect(infrastructure.kafka).toBeNull();
+    expect(lines).toEqual([expect.stringContaining(`Kafka: none (it ${how}`)]);
+    expect(lines[0]).toMatch(/; see .*kafka\.log\); events go over Redis Streams instead$/);
+    expect(processesOf(dataDir)).toEqual([]);
+    await infrastructure.stop();
+    await expect(startInfrastructure({ ...options, requireKafka: true })).rejects.toThrow(
+      new RegExp(`^Kafka ${how}.*; the end of `),
+    );
+  });
+
   it('is left out where a container engine answers but cannot pull the image, which is reported in one line', async () => {
     const lines: string[] = [];
     const environment = environmentWith(nothing);

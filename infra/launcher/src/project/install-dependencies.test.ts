@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { openSupervisor, type Supervisor } from '@runyard/local-infra';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findMissingInstallation, installProjectDependencies } from './install-dependencies.ts';
 
 const work = realpathSync(mkdtempSync(join(tmpdir(), 'runyard-project-')));
@@ -48,11 +49,16 @@ describe('a missing dependency is installed', () => {
 });
 
 describe('installProjectDependencies', () => {
-  const options = {
-    cache: join(work, 'cache'),
+  let supervisor: Supervisor;
+  beforeAll(async () => {
+    supervisor = await openSupervisor(join(work, 'data'));
+  });
+  afterAll(() => supervisor.close());
+  const options = () => ({
+    supervisor,
     progress: { step: () => {}, say: () => {} },
     stopping: new AbortController().signal,
-  };
+  });
   const projectIn = (folder: string) => ({
     folder,
     name: 'p',
@@ -63,13 +69,13 @@ describe('installProjectDependencies', () => {
 
   it('installs missing dependencies', async () => {
     const folder = folderWith({ 'package.json': manifest, 'local/package.json': '{"name":"local","version":"1.0.0"}' });
-    await installProjectDependencies(projectIn(folder), options);
+    await installProjectDependencies(projectIn(folder), options());
     expect(await findMissingInstallation(folder)).toBeNull();
   });
 
   it('shows the end of the output when that fails', async () => {
     const folder = folderWith({ 'package.json': manifest, 'package-lock.json': '{}' });
-    const installing = installProjectDependencies(projectIn(folder), options);
+    const installing = installProjectDependencies(projectIn(folder), options());
     await expect(installing).rejects.toThrow(/could not be installed \(npm ci .*\):\n[\s\S]*npm error/);
   });
 });

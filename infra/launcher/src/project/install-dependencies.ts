@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, parse } from 'node:path';
-import { InfrastructureError } from '@runyard/local-infra';
+import { InfrastructureError, lastLines, type Supervisor } from '@runyard/local-infra';
 import {
   detectInstallation,
   fetchTool,
@@ -13,6 +11,9 @@ import {
 } from '@runyard/package-managers';
 import type { Progress } from '../progress.ts';
 import type { Project } from './read-project.ts';
+
+/** Milliseconds in which a package manager may end by itself. */
+const STOP_MS = 5_000;
 
 /** Returns how to install a project's dependencies, or null when all of them are there. @throws InfrastructureError */
 export async function findMissingInstallation(folder: string): Promise<Installation | null> {
@@ -30,18 +31,22 @@ export async function findMissingInstallation(folder: string): Promise<Installat
   }
 }
 
-/** @param cache folder for downloaded package managers */
-export async function installProjectDependencies(
-  project: Project,
-  { cache, progress, stopping }: { cache: string; progress: Progress; stopping: AbortSignal },
-): Promise<void> {
+/** The supervisor ends the package manager with everything else, whatever fails meanwhile. */
+interface InstallOptions {
+  supervisor: Supervisor;
+  progress: Progress;
+  stopping: AbortSignal;
+}
+
+export async function installProjectDependencies(project: Project, options: InstallOptions): Promise<void> {
   const installation = await findMissingInstallation(project.folder);
   if (!installation) return;
   const { tool, command, folder } = installation;
   const where = folder === project.folder ? '' : ` (in ${folder})`;
-  progress.step(`Installing the dependencies of ${project.name}: ${command}${where}`);
+  options.progress.step(`Installing the dependencies of ${project.name}: ${command}${where}`);
   const run = (line: string, cwd: string, env: Record<string, string> = {}) =>
-    runToItsEnd(line, { cwd, env, stopping, failed: `The dependencies of ${project.folder} could not be installed` });
+    runToItsEnd(line, { ...options, cwd, env, failed: `The dependencies of ${project.folder} could not be installed` });
+  const cache = join(options.supervisor.dataDir, 'package-managers');
   const programs = tool ? [await fetchTool(tool, cache, run)] : [];
   const path = [...programs, process.env.PATH ?? ''].join(delimiter);
   await run(command, folder, { PATH: path, ...toolEnvironment(tool) });
@@ -49,29 +54,30 @@ export async function installProjectDependencies(
 
 async function runToItsEnd(
   command: string,
-  options: { cwd: string; env: Record<string, string>; stopping: AbortSignal; failed: string },
+  options: InstallOptions & { cwd: string; env: Record<string, string>; failed: string },
 ): Promise<void> {
-  const { cwd, env, stopping, failed } = options;
+  const { supervisor, cwd, env, stopping, failed } = options;
   stopping.throwIfAborted();
-  // A process group of its own makes everything that npm starts end with it.
-  const child = spawn(command, {
+  const logFile = join(supervisor.dataDir, 'install.log');
+  // The log of an earlier start would be taken for the reason of this one.
+  await writeFile(logFile, '');
+  const running = await supervisor.start({
+    name: 'The package manager',
+    command: '/bin/sh',
+    args: ['-c', command],
     cwd,
     // `npm start --silent` silences npm itself, not the reason why an install fails.
     env: { ...process.env, npm_config_loglevel: undefined, ...env },
-    shell: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
+    logFile,
+    stopsGroup: true,
   });
-  const stop = () => child.pid && process.kill(-child.pid, 'SIGTERM');
+  const stop = () => void running.stop(STOP_MS);
   stopping.addEventListener('abort', stop, { once: true });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
-  const [code] = await once(child, 'close').catch((error) => [error.message]);
+  const { code, signal } = await running.exited;
   stopping.removeEventListener('abort', stop);
   stopping.throwIfAborted();
   if (code === 0) return;
-  const end = output.trimEnd().split('\n').slice(-15).join('\n');
-  throw new InfrastructureError(`${failed} (${command}: ${code}):\n${end}`);
+  throw new InfrastructureError(`${failed} (${command}: ${signal ?? code}):\n${await lastLines(logFile, 15)}`);
 }
 
 /** Returns whether a package is found from a folder the way Node looks for it; workspaces keep theirs further up. */

@@ -8,7 +8,7 @@ import { choosePort } from '../ports.ts';
 import { runProgram } from '../run-program.ts';
 import type { ServerContext, StartedServer } from '../server-context.ts';
 import type { SupervisedProcess } from '../supervision/supervised-process.ts';
-import { waitForServer } from '../wait-for-server.ts';
+import { ServerNotReadyError, waitForServer } from '../wait-for-server.ts';
 import { checkBroker, grantDeploymentRights } from './broker-access.ts';
 import { BROKERS_VARIABLE, findExternalBroker } from './external-broker.ts';
 import { findKafka, type KafkaInstallation } from './installations.ts';
@@ -22,11 +22,17 @@ export interface KafkaServer extends StartedServer {
   tls?: KafkaTls;
 }
 
+/** The reason why there is no broker, in a line, and the whole of it where one was started. */
+export interface MissingKafka {
+  missing: string;
+  error?: ServerNotReadyError;
+}
+
 /** A broker at rest needs some 150 MB of heap; the serial collector and one compiler tier keep the rest small. */
 const javaOptions = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true'];
 
 /** Finds or starts a broker; when there is none, returns the reason, and the caller decides what to do without it. */
-export async function startKafka(context: ServerContext): Promise<KafkaServer | { missing: string }> {
+export async function startKafka(context: ServerContext): Promise<KafkaServer | MissingKafka> {
   const named = await findExternalBroker(context.environment);
   if (named) {
     context.progress(`Kafka: the one at ${BROKERS_VARIABLE}`);
@@ -54,7 +60,13 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   const brokers = [`127.0.0.1:${port}`];
   const ask = () =>
     logins ? grantDeploymentRights({ brokers, login: logins.platform }, logins.deployments) : checkBroker({ brokers });
-  await waitForServer({ server, logFile, timeoutMs: 60_000, ask });
+  try {
+    await waitForServer({ server, logFile, timeoutMs: context.kafkaStartMs, ask });
+  } catch (error) {
+    // A slow machine, or a broken data folder of a broker: the platform can do without.
+    if (error instanceof ServerNotReadyError) return { missing: error.summary, error };
+    throw error;
+  }
   const origin = 'java' in found ? found.origin : 'docker';
   context.progress(`Kafka (${origin}) on port ${port}`);
   return { origin, brokers, ...(logins && { logins }), stop: async () => void (await server.stop(8_000)) };

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /**
  * A shell that outlives the launcher by as much as it takes to stop what the launcher started. A pipe lists every
  * child, and the end of that pipe, however the launcher ended, is the order to stop those still listed: the last
- * started first, each with its own signal, ten seconds each. It runs in a session of its own, so that neither Ctrl-C
+ * started first, each with its own signal, ten seconds each; a negative process id is a whole group. It runs in a session of its own, so that neither Ctrl-C
  * nor a signal to the launcher's process group reaches it.
  */
 const script = `
@@ -18,9 +18,9 @@ while read -r verb signal pid; do
 done
 for entry in $listed; do
   signal=\${entry%%:*} pid=\${entry#*:} tries=0
-  kill -s "$signal" "$pid" 2>/dev/null || continue
-  while kill -0 "$pid" 2>/dev/null && [ "$tries" -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
-  kill -s KILL "$pid" 2>/dev/null
+  kill -s "$signal" -- "$pid" 2>/dev/null || continue
+  while kill -s 0 -- "$pid" 2>/dev/null && [ "$tries" -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+  kill -s KILL -- "$pid" 2>/dev/null
 done
 `;
 

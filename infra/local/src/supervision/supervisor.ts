@@ -38,11 +38,15 @@ export interface ServerProcessOptions {
   gid?: number;
   /** Default SIGTERM. */
   stopSignal?: NodeJS.Signals;
+  /** True for a program that starts others and does not end them itself: its whole process group is stopped. */
+  stopsGroup?: boolean;
 }
 
 interface ProcessRecord extends ProcessIdentity {
   name: string;
   stopSignal: NodeJS.Signals;
+  /** The process id, or the negative one for its group. */
+  target: number;
 }
 
 export async function openSupervisor(dataDir: string): Promise<Supervisor> {
@@ -84,12 +88,14 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
         const [error] = await once(child, 'error');
         throw new InfrastructureError(`${options.name} does not start: ${error.message}.`);
       }
-      guard.add(child.pid, stopSignal);
-      const supervised = new SupervisedProcess(options.name, child, child.pid, stopSignal);
+      const target = options.stopsGroup ? -child.pid : child.pid;
+      guard.add(target, stopSignal);
+      const supervised = new SupervisedProcess(options.name, child, { pid: child.pid, target, stopSignal });
       const identity = await readProcessIdentity(child.pid);
-      if (identity && !supervised.ended) running.set(supervised, { ...identity, name: options.name, stopSignal });
+      if (identity && !supervised.ended)
+        running.set(supervised, { ...identity, name: options.name, stopSignal, target });
       void supervised.exited.then(() => {
-        guard.drop(supervised.pid);
+        guard.drop(target);
         running.delete(supervised);
         return record();
       });
@@ -113,10 +119,12 @@ async function stopLeftovers(recordFile: string): Promise<void> {
     .catch(() => []);
   for (const leftover of records.reverse()) {
     if (!(await isAlive(leftover))) continue;
-    process.kill(leftover.pid, leftover.stopSignal);
+    // A release before this one recorded no target.
+    const { target = leftover.pid, stopSignal } = leftover;
+    process.kill(target, stopSignal);
     const deadline = Date.now() + 10_000;
     while ((await isAlive(leftover)) && Date.now() < deadline) await pause(50);
-    if (await isAlive(leftover)) process.kill(leftover.pid, 'SIGKILL');
+    if (await isAlive(leftover)) process.kill(target, 'SIGKILL');
     while (await isAlive(leftover)) await pause(20);
   }
 }
