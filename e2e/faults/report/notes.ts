@@ -13,7 +13,7 @@ export const goalNotes: Record<string, string> = {
   R19: 'The servers are Postgres and Redis, with Redis as the event bus: Kafka is always there.',
   R20: 'What fails is a call to Postgres, on its way there or on the answer’s way back, whichever method of a store makes it.',
   R23: 'Half of the clients that come back name their last event, the others ask for everything again, as the official SDK does. What they got is compared with what one reader gets in one go from another process; an id that comes again has to come with the same event. A worker that is killed between the commit of a checkpoint and what it publishes after it loses events; the next attempt says so by a gap, and each thread with a gap is counted.',
-  R24: 'A message whose answer was lost is looked for among the tasks of its context before it is sent again: two tasks in one context are counted as wrong only where the message was sent once.',
+  R24: 'A client sends its messages and its answers, each with its own id, until one is answered, and three in ten of those once more.',
   R25: 'Each try to answer has a text of its own, so that the result tells which one counted. Clients of 2026-07-28 poll, and answer some or all of the questions by `tasks/update`; those of 2025-11-25 wait by `tasks/result`, cut that connection at random, and answer what it asks. A call whose answer was lost is made again: nobody can find what became of the first one.',
   R22: 'Parts that look after rows of a database find none to look after here.',
 };

@@ -4,6 +4,7 @@ import { answerCase, type ParityContext, shownElsewhere, statusCase } from '../f
 
 const TEST = 'services/agent-api/test/a2a.test.ts';
 const V03_TEST = 'services/agent-api/test/a2a-v03-http.test.ts';
+const REPEATS_TEST = 'services/agent-api/test/a2a-repeats.test.ts';
 const VERSION = { 'a2a-version': '1.0' };
 const assistant = { assistant_id: 'echo' };
 
@@ -82,6 +83,17 @@ const V03_FIELDS: Record<string, [promise: string, fields: string[]]> = {
   ],
 };
 
+/** The key under which a message is sent once. */
+const KEY = ['header.idempotency-key'];
+const ONCE_BY_HTTP = 'is sent once to %s';
+const KEY_FIELDS: Record<string, [promise: string, fields: string[]]> = {
+  callA2a: ['is sent once, though it names neither context nor task and its call has another id', KEY],
+  sendA2aMessage: [ONCE_BY_HTTP, KEY],
+  streamA2aMessage: [ONCE_BY_HTTP, KEY],
+  sendA2aMessageV03: [ONCE_BY_HTTP, KEY],
+  streamA2aMessageV03: [ONCE_BY_HTTP, KEY],
+};
+
 const shown = (fields: Record<string, [promise: string, fields: string[]]>, test: string) =>
   Object.entries(fields).flatMap(([operation, [promise, names]]) =>
     names.map((field) => shownElsewhere({ operation, field, promise, test })),
@@ -90,6 +102,7 @@ const shown = (fields: Record<string, [promise: string, fields: string[]]>, test
 export const cases = [
   ...shown(FIELDS, TEST),
   ...shown(V03_FIELDS, V03_TEST),
+  ...shown(KEY_FIELDS, REPEATS_TEST),
   answerCase('getAgentCard', 200, 'the card of the assistant that is named', { query: assistant }),
   answerCase('getAgentCard', 400, 'one of several graphs has to be named', {}),
   answerCase('getAgentCard', 404, 'no such assistant', { query: { assistant_id: randomUUID() } }),

@@ -21,7 +21,7 @@ export function defineCreation<const Params extends TObject, const Query extends
   return defineOperation({
     ...operation,
     idempotencyGroup: group,
-    headers: { ...operation.headers, [IDEMPOTENCY_KEY_HEADER]: KEY },
+    headers: { [IDEMPOTENCY_KEY_HEADER]: KEY, ...operation.headers },
     responses: Object.fromEntries(
       Object.entries(operation.responses).map(([status, response]) => [
         status,

@@ -23,6 +23,7 @@ import {
 } from './key-claims.ts';
 import {
   type AnswerCipher,
+  type Asked,
   type KeyedRequest,
   type KeyedRequestOptions,
   keyedRequest,
@@ -47,6 +48,9 @@ export interface Creation<Answer, Kept> {
   /** Makes the answer again from the value that is stored with the key. */
   repeat(kept: Kept): Answer;
 }
+
+/** A request for a creation, as far as it identifies what is created, with the response to it. */
+export type AskedCreation = Asked & Pick<HandlerRequest, 'res'>;
 
 interface UnderWay {
   digest: Buffer;
@@ -79,7 +83,7 @@ export class IdempotencyKeys {
   /** @throws UnprocessableError for an invalid key, or one that was sent with another request */
   async once<Answer, Kept>(
     operation: Operation,
-    asked: HandlerRequest,
+    asked: AskedCreation,
     creation: Creation<Answer, Kept>,
   ): Promise<Answer> {
     const request = keyedRequest(operation, asked, this.#requests);

@@ -5,7 +5,7 @@
  * - `withIdempotencyKey`: work of a Prisma transaction under the key of its request.
  * - `claimKey`, `claimKeys`, `settleKeys`, `releaseKeys`: the same for transactions of `pg`.
  */
-export { bindCreation, IdempotencyKeys } from './idempotency-keys.ts';
+export { type AskedCreation, bindCreation, type Creation, IdempotencyKeys } from './idempotency-keys.ts';
 export { type ClaimedKey, claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from './key-claims.ts';
 export { boundFor, type KeyedRequest } from './keyed-request.ts';
 export { openIdempotencyKeys } from './open-idempotency-keys.ts';

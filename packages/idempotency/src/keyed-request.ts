@@ -34,7 +34,7 @@ export interface KeyedRequestOptions {
   validationErrors: ValidationErrorStyle;
 }
 
-type Asked = Pick<HandlerRequest, 'raw' | 'caller' | 'params' | 'query' | 'body'>;
+export type Asked = Pick<HandlerRequest, 'raw' | 'caller' | 'params' | 'query' | 'body'>;
 
 /**
  * Returns undefined for a request without a key, which then costs nothing.
@@ -53,14 +53,12 @@ export function keyedRequest(
     throw refusal(msg, validationErrors);
   }
   const { params, query, body } = request;
-  // The answers of many requests are stored together, by one of them.
-  const inScope = cipher.currentScope?.() ?? ((work) => work());
   return {
     id: sha256([...ownerOf(operation, request), operation.idempotencyGroup, key]),
     digest: sha256([key, operation.operationId, params, query, body]),
     claim: randomUUID(),
     keptMs,
-    encrypt: (answer) => inScope(() => cipher.encrypt(Buffer.from(JSON.stringify(answer)))),
+    encrypt: encryptionOf(cipher),
   };
 }
 
@@ -74,8 +72,14 @@ export function namedRequest(
     digest: sha256(['named', ...name]),
     claim: randomUUID(),
     keptMs,
-    encrypt: (answer) => cipher.encrypt(Buffer.from(JSON.stringify(answer))),
+    encrypt: encryptionOf(cipher),
   };
+}
+
+/** Encrypts as the caller's own: the answers of many requests are stored together, by one of them. */
+function encryptionOf(cipher: AnswerCipher): KeyedRequest['encrypt'] {
+  const inScope = cipher.currentScope?.() ?? ((work) => work());
+  return (answer) => inScope(() => cipher.encrypt(Buffer.from(JSON.stringify(answer))));
 }
 
 /** Returns the id of a name's key. It is none that a header can have. */

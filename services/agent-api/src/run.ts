@@ -208,6 +208,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         threads: threads.store,
         assistants,
         runs,
+        keys,
         streams,
         readers,
         resultBudget: results.budget,

@@ -162,6 +162,8 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     runs,
     tasks,
     reader: taskReader,
+    threads: threadStore,
+    keys,
     inputKeys: new InputKeys(graphs),
     acceptPush: async () => {
       throw new Error('no push notifications here');

@@ -1,5 +1,6 @@
 import type { DataCipher } from '@runyard/encryption';
 import type { Project } from '@runyard/graph-host';
+import type { IdempotencyKeys } from '@runyard/idempotency';
 import { PushConfigs, type RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { ByteBudget } from '@runyard/service-kit';
@@ -42,6 +43,7 @@ export interface A2aParts {
   threads: ThreadStore;
   assistants: Assistants;
   runs: RunService;
+  keys: IdempotencyKeys;
   streams: RunStreams;
   readers: Readers;
   /** Bytes of the large results that answers hold. */
@@ -79,6 +81,8 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
     runs,
     tasks,
     reader,
+    threads,
+    keys: parts.keys,
     inputKeys: assistants.inputKeys,
     acceptPush: (fields, about) => push.accept(fields, about),
   });

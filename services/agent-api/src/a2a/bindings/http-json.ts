@@ -57,9 +57,14 @@ export interface HttpJsonParts {
 /** Serves the binding HTTP+JSON of A2A 1.0. */
 export function httpJsonRoutes(parts: HttpJsonParts): GuardedOperation[] {
   const { methods, tasks, open, guard } = parts;
+  const subscribing = {
+    operation: contracts.subscribeToA2aTask as unknown as contracts.Operation,
+    method: methods.SubscribeToTask,
+    toParams: taskOf,
+  };
   const subscribe = guard.exempt(contracts.subscribeToA2aTask, METHODS_ASK, (req) => {
     const remainder = readRemainder(req);
-    if (!remainder) return answerRest(BINDING, methods.SubscribeToTask, req, taskOf, open);
+    if (!remainder) return answerRest(BINDING, subscribing, req, open);
     // Its result is that of a message; streams have none.
     const form = wireForm(remainder.name, methods.SendMessage);
     const { task_id } = req.params;

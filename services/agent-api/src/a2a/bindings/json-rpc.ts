@@ -1,4 +1,4 @@
-import { callA2a } from '@runyard/contracts';
+import { callA2a, type Operation } from '@runyard/contracts';
 import { type HandlerRequest, NotFoundError, ok, type Reply, requirePermission } from '@runyard/service-kit';
 import type { GuardedOperation, RouteGuard } from '../../auth/route-guard.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
@@ -19,6 +19,7 @@ type RpcRequest = HandlerRequest<{ assistant_id: string }, unknown, unknown>;
 
 interface RpcCall {
   id: CallId;
+  name: string;
   method: Method;
   /** True for a name of 0.3. */
   isOldName: boolean;
@@ -52,7 +53,7 @@ export function jsonRpcRoute(
 }
 
 async function answer(
-  { id, method, isOldName, params }: RpcCall,
+  { id, name, method, isOldName, params }: RpcCall,
   version: A2aVersion,
   req: RpcRequest,
   open: OpenResponses,
@@ -61,7 +62,11 @@ async function answer(
   activateExtensions(req);
   const given = camelKeys(params);
   const tenant = optionalText(given, 'tenant', 'params');
-  const call: Call = { assistant: req.params.assistant_id, request: req, version, tenant };
+  // The id of a call may be new when it is made again.
+  const { raw, res, caller, query } = req;
+  const request = { raw, res, caller, params: req.params, query, body: { method: name, params } };
+  const creation = { operation: callA2a as unknown as Operation, request };
+  const call: Call = { assistant: req.params.assistant_id, request: req, version, tenant, creation };
   const read = (isOldName ? method.paramsOfV03 : undefined) ?? ((same: Fields) => same);
   const outcome = await method.run(call, read(given));
   return sendOutcome(outcome, wireForm({ form: version, id }, method), req, open);
@@ -77,7 +82,7 @@ function readCall(body: unknown, methods: Record<MethodName, Method>): RpcCall {
   const known = Object.hasOwn(V03_NAMES, name) ? V03_NAMES[name] : Object.hasOwn(methods, name) ? name : undefined;
   if (known === undefined) throw new A2aError('METHOD_NOT_FOUND', `There is no method ${name}`);
   if (!isFields(params)) throw new A2aError('INVALID_PARAMS', 'params must be an object');
-  return { id, method: methods[known as MethodName], isOldName: known !== name, params };
+  return { id, name, method: methods[known as MethodName], isOldName: known !== name, params };
 }
 
 function versionOf({ isOldName }: RpcCall, requested: A2aVersion | undefined): A2aVersion {

@@ -1,3 +1,4 @@
+import type { Operation } from '@runyard/contracts';
 import { type HandlerRequest, noContent, type Reply } from '@runyard/service-kit';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { OpenResponses } from '../../streams/open-responses.ts';
@@ -23,12 +24,18 @@ export interface RestBinding {
   formName(req: RestRequest): FormName;
 }
 
+/** An operation, its method, and how a request says the method's parameters. */
+export interface RestMethod {
+  operation: Operation;
+  method: Method;
+  toParams: (req: RestRequest) => Fields;
+}
+
 /** Answers a request by a method; its parameters are read from the request. */
 export async function answerRest(
   { version, formName }: RestBinding,
-  method: Method,
+  { operation, method, toParams }: RestMethod,
   req: RestRequest,
-  toParams: (req: RestRequest) => Fields,
   open: OpenResponses,
 ): Promise<Reply | undefined> {
   const form = wireForm(formName(req), method);
@@ -37,7 +44,7 @@ export async function answerRest(
     requireJson(req);
     activateExtensions(req);
     const params = toParams(req);
-    return method.run(callOf(req, version, params), params);
+    return method.run({ ...callOf(req, version, params), creation: { operation, request: req } }, params);
   });
 }
 

@@ -18,10 +18,11 @@ export function restRoutes(
   routes: readonly RestRoute[],
   { methods, open, guard }: { methods: Record<MethodName, Method>; open: OpenResponses; guard: RouteGuard },
 ): GuardedOperation[] {
-  return routes.map(([operation, name, toParams]) =>
-    guard.exempt(operation as Operation, METHODS_ASK, async (req) => {
-      const reply = await answerRest(binding, methods[name], req as unknown as RestRequest, toParams, open);
+  return routes.map(([operation, name, toParams]) => {
+    const method = { operation: operation as Operation, method: methods[name], toParams };
+    return guard.exempt(method.operation, METHODS_ASK, async (req) => {
+      const reply = await answerRest(binding, method, req as unknown as RestRequest, open);
       return WITHOUT_BODY.has(name) ? withoutBody(reply) : reply;
-    }),
-  );
+    });
+  });
 }

@@ -2,6 +2,7 @@ import type { HandlerRequest } from '@runyard/service-kit';
 import type { Scope } from '../../access/scope.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
+import type { MessageCreation } from '../tasks/message-sender.ts';
 
 /** The reason why routes of A2A ask nothing themselves. */
 export const METHODS_ASK = 'The methods of A2A ask about the assistants, threads and runs that a call is about.';
@@ -14,6 +15,8 @@ export interface Call {
   version: A2aVersion;
   /** The tenant that the request names, in its path or its parameters. */
   tenant?: string | undefined;
+  /** Set where the call may send a message, which is then sent once for its idempotency key. */
+  creation?: MessageCreation | undefined;
 }
 
 /** The question to the project about a call, the same as that of the HTTP API's operation with the same effect. */

@@ -159,7 +159,10 @@ export class TaskMethods {
     const plan = await sender.plan(assistant, request);
     const { scope, run } = await askAboutRun((question) => access.ask(call, question), plan);
     const origin = { ...access.creatorOf(call), scope, assistantScope: UNRESTRICTED };
-    const task = await sender.send({ origin, version: call.version }, assistant, { ...plan, run });
+    const task = await sender.send({ origin, version: call.version, creation: call.creation }, assistant, {
+      ...plan,
+      run,
+    });
     return { found: { scope, assistantId, task }, view, returnsImmediately: request.returnsImmediately };
   }
 

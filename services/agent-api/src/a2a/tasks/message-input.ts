@@ -10,11 +10,12 @@ export interface GraphInput {
 }
 
 /**
- * Returns the input of a new task: objects of data parts are merged, and the other parts are one message of the user.
+ * Returns the input of a new task: objects of data parts are merged, and the other parts are one message of the user,
+ * with this id in the graph's state.
  *
  * @throws A2aError for data that are no object
  */
-export function inputOf(message: A2aMessage, taskId: string): GraphInput {
+export function inputOf(message: A2aMessage, about: { id: string; taskId: string }): GraphInput {
   const data = message.parts.filter(({ data }) => data !== undefined);
   const input: Fields = {};
   for (const { data: value } of data) {
@@ -24,7 +25,7 @@ export function inputOf(message: A2aMessage, taskId: string): GraphInput {
   const said = message.parts.filter(({ data }) => data === undefined);
   if (said.length === 0) return { input, hasMessage: false };
   const known = Array.isArray(input.messages) ? input.messages : [];
-  return { input: { ...input, messages: [...known, toStateMessage(message, said, taskId)] }, hasMessage: true };
+  return { input: { ...input, messages: [...known, toStateMessage(message, said, about)] }, hasMessage: true };
 }
 
 /** Returns the answer to an interrupt: `resume` of a data part, or else the text, the files or the data themselves. */
@@ -42,8 +43,8 @@ export function isAnswer({ parts: [part, ...others] }: A2aMessage): boolean {
   return others.length === 0 && isFields(part?.data) && Object.hasOwn(part.data, 'resume');
 }
 
-function toStateMessage(message: A2aMessage, parts: A2aPart[], taskId: string): Fields {
-  const { messageId: id, metadata, extensions } = message;
+function toStateMessage(message: A2aMessage, parts: A2aPart[], { id, taskId }: { id: string; taskId: string }): Fields {
+  const { messageId, metadata, extensions } = message;
   return {
     type: 'human',
     id,
@@ -52,6 +53,7 @@ function toStateMessage(message: A2aMessage, parts: A2aPart[], taskId: string): 
       a2a: {
         task_id: taskId,
         task_start_id: taskId,
+        message_id: messageId,
         ...(metadata && { metadata }),
         ...(extensions && { extensions }),
       },

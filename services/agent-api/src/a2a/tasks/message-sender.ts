@@ -1,4 +1,5 @@
-import { type A2aMessage, isUuid } from '@runyard/contracts';
+import { type A2aMessage, IDEMPOTENCY_KEY_HEADER, isUuid, type Operation } from '@runyard/contracts';
+import type { AskedCreation, Creation, IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { PushConfig } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -10,11 +11,15 @@ import type { AskedRun, RunQuestion } from '../../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
 import type { RunRequest } from '../../runs/run-arguments.ts';
 import type { RunService } from '../../runs/run-service.ts';
+import { parseStoredJson } from '../../threads/parse-stored-json.ts';
+import type { ThreadStore } from '../../threads/thread-store.ts';
 import { A2aError, invalidParams } from '../protocol/a2a-error.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
 import { mediaTypesOf, requireAcceptable, requireAccepted } from './media-types.ts';
 import { answerOf, inputOf, isAnswer } from './message-input.ts';
+import { nameOfMessage } from './message-name.ts';
 import type { SendRequest } from './send-request.ts';
+import { messagesIn } from './state-messages.ts';
 import { TASK_STREAM_MODE } from './task-events.ts';
 import type { TaskReader } from './task-reader.ts';
 import { isTerminal, isWaiting, type TaskRecord } from './task-record.ts';
@@ -24,7 +29,9 @@ export interface MessageSenderOptions {
   runs: Pick<RunService, 'create'>;
   tasks: Pick<TaskStore, 'findWaiting'>;
   reader: Pick<TaskReader, 'require'>;
+  threads: Pick<ThreadStore, 'find'>;
   inputKeys: Pick<InputKeys, 'of'>;
+  keys: Pick<IdempotencyKeys, 'once' | 'onceNamed'>;
   /** Checks the push notification configuration of a message. */
   acceptPush(fields: Fields, about: { taskId: string; version: A2aVersion }): Promise<Omit<PushConfig, 'threadId'>>;
 }
@@ -34,7 +41,18 @@ export interface Sender {
   /** Its scope is that of the threads that the sender may run on. */
   origin: Omit<RunOrigin, 'threadId' | 'runId' | 'task'>;
   version: A2aVersion;
+  /** The operation by which the message came, with its request, which may have an idempotency key. */
+  creation?: MessageCreation | undefined;
 }
+
+export interface MessageCreation {
+  operation: Operation;
+  /** Its body is what counts of the message: the id of a call may differ when it is made again. */
+  request: AskedCreation;
+}
+
+/** The task of a message, as it is kept with the name of the message. */
+type SentTask = Pick<TaskRecord, 'taskId'>;
 
 /** The run that a message asks for, on a thread that its sender may turn out not to see. */
 export interface MessagePlan extends RunQuestion {
@@ -42,7 +60,19 @@ export interface MessagePlan extends RunQuestion {
   runId: string;
 }
 
-/** Sends messages to assistants: each is a run, which begins a task or continues one. */
+/** A plan with the idempotency key that its run binds. */
+interface KeyedPlan {
+  plan: MessagePlan;
+  keyed: KeyedRequest | undefined;
+}
+
+/** The states in which a thread's values have every message that was sent to it. */
+const SETTLED: readonly string[] = ['idle', 'interrupted'];
+
+/**
+ * Sends messages to assistants: each is a run, which begins a task or continues one. A message that is sent again is
+ * answered by its task.
+ */
 export class MessageSender {
   readonly #options: MessageSenderOptions;
 
@@ -72,7 +102,8 @@ export class MessageSender {
     if (message.contextId !== undefined && contextId === null) {
       throw invalidParams('message.contextId', 'must be a UUID');
     }
-    const { input, hasMessage } = inputOf(message, runId);
+    const id = await this.#idInState(message.messageId, contextId);
+    const { input, hasMessage } = inputOf(message, { id, taskId: runId });
     if (hasMessage) await this.#requireMessages(assistant);
     const creation: Partial<AskedRun> = contextId === null ? {} : { if_not_exists: 'create' };
     return { request, runId, threadId: contextId, run: { ...common, ...creation, input } };
@@ -85,12 +116,35 @@ export class MessageSender {
    * @throws A2aError, and what `RunService.create` throws
    */
   async send(sender: Sender, assistant: AssistantRecord, plan: MessagePlan): Promise<TaskRecord> {
+    const sent = await this.#sendOnce(sender, assistant, plan);
+    if ('state' in sent) return sent;
+    return this.#options.reader.require(sender.origin.scope, assistant.assistantId, sent.taskId);
+  }
+
+  /** Sends a message unless it was sent before: by its idempotency key, or else by its own id. */
+  #sendOnce(sender: Sender, assistant: AssistantRecord, plan: MessagePlan): Promise<TaskRecord | SentTask> {
+    const { keys } = this.#options;
+    const once: Creation<TaskRecord | SentTask, SentTask> = {
+      create: (keyed) => this.#send(sender, assistant, { plan, keyed }),
+      repeat: (kept) => kept,
+    };
+    const { origin, creation } = sender;
+    if (creation?.request.raw.headers[IDEMPOTENCY_KEY_HEADER] !== undefined) {
+      return keys.once(creation.operation, creation.request, once);
+    }
+    const { assistantId } = assistant;
+    const name = nameOfMessage(plan.request, { user: origin.user?.identity ?? '', assistantId });
+    return name ? keys.onceNamed(name, once) : once.create(undefined);
+  }
+
+  async #send(sender: Sender, assistant: AssistantRecord, asked: KeyedPlan): Promise<TaskRecord> {
+    const { plan, keyed } = asked;
     const { request, runId } = plan;
     if (!isForTask(request)) {
       const { threadId } = plan;
-      if (threadId !== null) return this.#create(sender, plan, { threadId, taskId: runId });
+      if (threadId !== null) return this.#create(sender, asked, { threadId, taskId: runId });
       const onNewThread: MessagePlan = { ...plan, run: { ...plan.run, if_not_exists: 'create' } };
-      return this.#create(sender, onNewThread, { threadId: uuidv7(), taskId: runId });
+      return this.#create(sender, { plan: onNewThread, keyed }, { threadId: uuidv7(), taskId: runId });
     }
     const task = await this.#named(sender.origin.scope, assistant, request);
     if (!task) throw new A2aError('UNSUPPORTED_OPERATION', 'No task of this context waits for input');
@@ -98,7 +152,7 @@ export class MessageSender {
     requireWaiting(task);
     const { taskId, contextId: threadId, runId: followsRunId } = task;
     try {
-      return await this.#create(sender, plan, { threadId, taskId, followsRunId });
+      return await this.#create(sender, asked, { threadId, taskId, followsRunId });
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       throw new A2aError('UNSUPPORTED_OPERATION', `Task ${taskId} does not wait for input any more`);
@@ -115,6 +169,18 @@ export class MessageSender {
     return isUuid(contextId) ? this.#options.tasks.findWaiting(scope, assistantId, contextId) : undefined;
   }
 
+  /**
+   * Returns the id of a message in the state of its thread: that of its client, or a new one where the thread has, or
+   * may get, a message of that id, which it would replace.
+   */
+  async #idInState(messageId: string, contextId: string | null): Promise<string> {
+    const thread = contextId === null ? undefined : await this.#options.threads.find(UNRESTRICTED, contextId);
+    if (!thread) return messageId;
+    if (!SETTLED.includes(thread.status)) return uuidv7();
+    const known = messagesIn(thread.values && parseStoredJson(thread.values)) ?? [];
+    return known.some(({ id }) => id === messageId) ? uuidv7() : messageId;
+  }
+
   /** Lets an assistant pass whose input is unknown. @throws A2aError when its graph takes no messages */
   async #requireMessages(assistant: AssistantRecord): Promise<void> {
     const keys = await this.#options.inputKeys.of(assistant);
@@ -127,7 +193,7 @@ export class MessageSender {
 
   async #create(
     { origin, version }: Sender,
-    { request, runId, run }: MessagePlan,
+    { plan: { request, runId, run }, keyed }: KeyedPlan,
     task: { threadId: string; taskId: string; followsRunId?: string },
   ): Promise<TaskRecord> {
     const { threadId, taskId, followsRunId } = task;
@@ -138,6 +204,7 @@ export class MessageSender {
       .create(
         { ...origin, threadId, runId, ...(followsRunId && { followsRunId }), task: { taskId, pushConfigs } },
         { ...run, stream_mode: [TASK_STREAM_MODE] },
+        keyed && { request: keyed, answerOf: (): SentTask => ({ taskId }) },
       )
       .catch((error: unknown) => {
         if (!(error instanceof NotFoundError)) throw error;

@@ -13,9 +13,7 @@ export function messagesIn(values: unknown): StateMessage[] | undefined {
 
 /** Returns the id of the task whose message this is; undefined for others. */
 export function taskOf(message: StateMessage): string | undefined {
-  const { additional_kwargs: extra } = message;
-  const a2a = isFields(extra) ? extra.a2a : undefined;
-  const taskId = isFields(a2a) ? a2a.task_id : undefined;
+  const { task_id: taskId } = a2aFieldsOf(message);
   return typeof taskId === 'string' ? taskId : undefined;
 }
 
@@ -53,7 +51,7 @@ export function toHistory(messages: StateMessage[], about: { contextId: string; 
     if (parts.length === 0) return [];
     return [
       {
-        messageId: typeof message.id === 'string' && message.id !== '' ? message.id : `${about.taskId}-${index}`,
+        messageId: idOf(message) ?? `${about.taskId}-${index}`,
         role: isUsers ? ('ROLE_USER' as const) : ('ROLE_AGENT' as const),
         parts,
         contextId,
@@ -65,12 +63,22 @@ export function toHistory(messages: StateMessage[], about: { contextId: string; 
 }
 
 /** Returns what the client sent with its message beside the parts. */
-function sentWith({ additional_kwargs: extra }: StateMessage): Pick<A2aMessage, 'metadata' | 'extensions'> {
-  const a2a = isFields(extra) && isFields(extra.a2a) ? extra.a2a : {};
+function sentWith(message: StateMessage): Pick<A2aMessage, 'metadata' | 'extensions'> {
+  const a2a = a2aFieldsOf(message);
   return {
     ...(isFields(a2a.metadata) && { metadata: a2a.metadata }),
     ...(Array.isArray(a2a.extensions) && { extensions: a2a.extensions.filter((each) => typeof each === 'string') }),
   };
+}
+
+/** Returns the id that the client gave its message, or that of the graph. */
+function idOf(message: StateMessage): string | undefined {
+  const { message_id: sent } = a2aFieldsOf(message);
+  return [sent, message.id].find((id): id is string => typeof id === 'string' && id !== '');
+}
+
+function a2aFieldsOf({ additional_kwargs: extra }: StateMessage): Fields {
+  return isFields(extra) && isFields(extra.a2a) ? extra.a2a : {};
 }
 
 function isHuman({ type, role }: StateMessage): boolean {

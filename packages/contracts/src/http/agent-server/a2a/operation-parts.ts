@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { IDEMPOTENCY_KEY_HEADER, IDEMPOTENCY_KEY_LENGTH_MAX } from '../../../idempotency.ts';
 import { ServerSentEvent } from '../../common.ts';
 import { A2aHttpError } from './bodies.ts';
 
@@ -23,6 +24,11 @@ export const task = { ...assistant, task_id: TASK_ID };
 
 export const tags = ['A2A'];
 export const of = { tags, access: 'principal' } as const;
+/** The operations that send messages share the names of their idempotency keys. */
+export const MESSAGES = 'a2a messages';
+export const messageKey = {
+  [IDEMPOTENCY_KEY_HEADER]: `A name for a message, 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters. Sent again with the same key within a day, the message is answered by its task; another message with the key is refused as one with bad parameters.`,
+};
 export const answered = (description: string, schema: TSchema) => ({ 200: { description, schema } });
 export const missing = {
   404: { description: 'There is no such task, or the caller may not see it.', schema: A2aHttpError },

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { JsonObject } from '../../common.ts';
 import { A2aPushConfigRequestV03, A2aSendRequestV03, A2aTaskQuery, A2aV03HttpError } from './bodies.ts';
@@ -12,6 +13,8 @@ import {
   events,
   MESSAGE_BYTES_MAX,
   MESSAGE_ID,
+  MESSAGES,
+  messageKey,
   of,
   TASK,
   task,
@@ -25,9 +28,10 @@ const missing = {
   404: { description: 'There is no such task, or the caller may not see it.', schema: A2aV03HttpError },
 };
 
-export const sendA2aMessageV03 = defineOperation({
+export const sendA2aMessageV03 = defineCreation(MESSAGES, {
   ...of,
   operationId: 'sendA2aMessageV03',
+  headers: messageKey,
   method: 'post',
   path: '/a2a/{assistant_id}/v1/message:send',
   permission: 'runs:create',
@@ -42,9 +46,10 @@ export const sendA2aMessageV03 = defineOperation({
   examples: { params: assistant, body },
 });
 
-export const streamA2aMessageV03 = defineOperation({
+export const streamA2aMessageV03 = defineCreation(MESSAGES, {
   ...of,
   operationId: 'streamA2aMessageV03',
+  headers: messageKey,
   method: 'post',
   path: '/a2a/{assistant_id}/v1/message:stream',
   permission: 'runs:create',

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { ErrorResponse, ServerSentEvent } from '../../common.ts';
 import {
@@ -22,6 +23,8 @@ import {
   events,
   MESSAGE_BYTES_MAX,
   MESSAGE_ID,
+  MESSAGES,
+  messageKey,
   missing,
   of,
   TASK,
@@ -92,9 +95,10 @@ export const getCardKeys = defineOperation({
   responses: answered('A set of JSON Web Keys.', CardKeys),
 });
 
-export const callA2a = defineOperation({
+export const callA2a = defineCreation(MESSAGES, {
   ...of,
   operationId: 'callA2a',
+  headers: messageKey,
   method: 'post',
   path: '/a2a/{assistant_id}',
   permission: { checkedByService: 'runs:read', because: 'a method requires what its own path below requires.' },
@@ -112,9 +116,10 @@ export const callA2a = defineOperation({
   examples: { params: assistant, body: { jsonrpc: '2.0', id: '1', method: 'GetTask', params: { id: TASK_ID } } },
 });
 
-export const sendA2aMessage = defineOperation({
+export const sendA2aMessage = defineCreation(MESSAGES, {
   ...of,
   operationId: 'sendA2aMessage',
+  headers: messageKey,
   method: 'post',
   path: '/a2a/{assistant_id}/message:send',
   permission: 'runs:create',
@@ -129,9 +134,10 @@ export const sendA2aMessage = defineOperation({
   examples: { params: assistant, body: { message } },
 });
 
-export const streamA2aMessage = defineOperation({
+export const streamA2aMessage = defineCreation(MESSAGES, {
   ...of,
   operationId: 'streamA2aMessage',
+  headers: messageKey,
   method: 'post',
   path: '/a2a/{assistant_id}/message:stream',
   permission: 'runs:create',
