@@ -83,6 +83,22 @@ const V03_FIELDS: Record<string, [promise: string, fields: string[]]> = {
   ],
 };
 
+const subscribing = (operation: string) =>
+  statusCase({
+    operation,
+    status: 200,
+    promise: 'the task with its question, and what comes of it',
+    run: async (context) => {
+      const params = await makeWaitingTask(context);
+      const response = await context.open(operation, { params });
+      await context.direct.call('cancelA2aTask', { params });
+      const [asked, ...later] = (await response.text()).split('\n\n');
+      expect(asked).toContain('TASK_STATE_INPUT_REQUIRED');
+      expect(later.join()).toMatch(/TASK_STATE_CANCELL?ED/);
+      return response;
+    },
+  });
+
 /** The key under which a message is sent once. */
 const KEY = ['header.idempotency-key'];
 const ONCE_BY_HTTP = 'is sent once to %s';
@@ -140,11 +156,7 @@ export const cases = [
   answerCase('cancelA2aTask', 200, 'the canceled task', async (context) => ({
     params: await makeWaitingTask(context),
   })),
-  ...['subscribeToA2aTask', 'subscribeToA2aTaskAlias'].map((operation) =>
-    answerCase(operation, 200, 'the task and what it asks', async (context) => ({
-      params: await makeWaitingTask(context),
-    })),
-  ),
+  ...['subscribeToA2aTask', 'subscribeToA2aTaskAlias'].map(subscribing),
   answerCase('createA2aPushConfig', 200, 'the configuration', async (context) => ({
     params: await makeTask(context),
     body: { url: 'https://client.example.com/a2a' },
@@ -164,11 +176,7 @@ export const cases = [
   answerCase('cancelA2aTaskV03', 200, 'the canceled task', async (context) => ({
     params: await makeWaitingTask(context),
   })),
-  ...['subscribeToA2aTaskV03', 'subscribeToA2aTaskV03Alias'].map((operation) =>
-    answerCase(operation, 200, 'the task and what it asks', async (context) => ({
-      params: await makeWaitingTask(context),
-    })),
-  ),
+  ...['subscribeToA2aTaskV03', 'subscribeToA2aTaskV03Alias'].map(subscribing),
   answerCase('createA2aPushConfigV03', 200, 'the configuration', async (context) => ({
     params: await makeTask(context),
     body: { pushNotificationConfig: { url: 'https://client.example.com/a2a' } },

@@ -86,6 +86,30 @@ it('a stop hands streams and results of tasks off, in every form, and breaks off
   ).toEqual(whole.filter((event) => !event.startsWith('upon')));
 });
 
+it('a stop hands the subscription to a task that waits off, which then goes on with the answer', async () => {
+  stopping = await deployment.startAnother();
+  const { id } = await a2a.askBack();
+  const path = `${stopping.url}/a2a/echo/tasks/${id}:subscribe`;
+  const answer = await open(path, { headers: { ...V1, ...TAKES_OVER } });
+  await answer.until('TASK_STATE_INPUT_REQUIRED');
+  await stopping.stop();
+  await answer.complete;
+  const continued = await continueAnswer(answer);
+  const sent = a2a.rpc('SendMessage', says('yes', { taskId: id }));
+  const run = await deployment.worker.take();
+  await run.emit('messages-tuple', chunk('Well.'), 'messages');
+  await continued.until('Well.');
+  await run.succeed({ messages: [{ type: 'ai', content: 'Well.' }] });
+  await sent;
+  const events = dataIn(answer.text + (await continued.complete));
+  expect(events.slice(1).map(brief)).toEqual([
+    'TASK_STATE_WORKING',
+    'Well. false false',
+    'Well. false true',
+    'TASK_STATE_COMPLETED',
+  ]);
+});
+
 it('the rest of an answer is for those who may see its task, and a made-up rest is no answer', async () => {
   const { id } = await a2a.complete('hi');
   for (const query of [

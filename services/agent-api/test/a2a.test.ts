@@ -398,6 +398,39 @@ describe('a task', () => {
     expect((await resumed).result.task).toMatchObject({ id: taskId, status: { state: 'TASK_STATE_COMPLETED' } });
   });
 
+  it('that waits is followed until it asks again or ends, by those who subscribe meanwhile', async () => {
+    const { id } = await askBack();
+    const streams = await Promise.all([
+      open(`${base()}/tasks/${id}:subscribe`, { headers: V1 }),
+      open(base(), { body: { jsonrpc: '2.0', id: 'o', method: 'tasks/resubscribe', params: { id } } }),
+    ]);
+    await streams[0].until('TASK_STATE_INPUT_REQUIRED');
+    await streams[1].until('input-required');
+    const sent = rpc('SendMessage', says('yes', { taskId: id }));
+    const run = await deployment.worker.take();
+    await run.emit('messages-tuple', [{ type: 'AIMessageChunk', id: 'a', content: 'Hm.' }, {}], 'messages');
+    await Promise.all(streams.map((each) => each.until('Hm.')));
+    await run.ask({ messages: [] }, [{ id: 'i2', value: 'Sure?' }]);
+    await sent;
+    const [events, old] = await Promise.all(streams.map(async (each) => dataIn(await each.complete)));
+    expect(events!.slice(1).map(brief)).toEqual([
+      'TASK_STATE_WORKING',
+      'Hm. false false',
+      'undefined false true',
+      'TASK_STATE_INPUT_REQUIRED',
+    ]);
+    const finals = old!.map(({ result }: Json) => result.final).filter((final: unknown) => final !== undefined);
+    expect(finals).toEqual([false, true]);
+    const waiting = await open(`${base()}/tasks/${id}:subscribe`, { headers: V1 });
+    await waiting.until('Sure?');
+    await rpc('CancelTask', { id });
+    expect(
+      dataIn(await waiting.complete)
+        .slice(1)
+        .map(brief),
+    ).toEqual(['TASK_STATE_CANCELED']);
+  });
+
   it('is canceled while it works or waits, and not when it has ended', async () => {
     const { task } = (await rpc('SendMessage', { ...says('x'), configuration: { returnImmediately: true } })).result;
     const run = await deployment.worker.take();

@@ -27,6 +27,7 @@ const Written = Type.Object({
       runId: Type.Optional(Type.String()),
       afterId: Type.Optional(Type.String({ pattern: '^\\d+-\\d+$' })),
       messageId: Type.Optional(Type.String()),
+      askedRunId: Type.Optional(Type.String()),
     }),
   ),
 });

@@ -85,7 +85,8 @@ export class TaskMethods {
     if (isTerminal(found.task)) {
       throw new A2aError('UNSUPPORTED_OPERATION', `Task ${found.task.taskId} has ended: nothing more happens to it`);
     }
-    return this.#follow(found, { task: await this.#view(found, viewOf(call, params)) });
+    const first = { task: await this.#view(found, viewOf(call, params)) };
+    return this.#follow(found, first, isWaiting(found.task) ? { askedRunId: found.task.runId } : {});
   }
 
   async list(call: Call, params: Fields): Promise<Outcome> {

@@ -1,13 +1,14 @@
 import type { A2aStreamEvent } from '@runyard/contracts';
 import type { Scope } from '../../access/scope.ts';
 import { isFields } from '../../http/fields.ts';
+import { awaitNextRun } from '../../streams/await-next-run.ts';
 import { type FollowedEntry, type FollowRunOptions, followRun } from '../../streams/follow-run.ts';
-import { A2aError, taskNotFound } from '../protocol/a2a-error.ts';
+import { A2aError } from '../protocol/a2a-error.ts';
 import { partsOfContent } from './content-parts.ts';
 import type { ContentRoom } from './content-room.ts';
 import { isAgent } from './state-messages.ts';
 import type { TaskReader } from './task-reader.ts';
-import { isInFlight, type TaskRecord } from './task-record.ts';
+import { isInFlight, isWaiting, type TaskRecord } from './task-record.ts';
 import { artifactsOf, responseArtifact, statusOf } from './task-view.ts';
 
 /** The stream mode of the runs of tasks: what the agent says, as it says it. */
@@ -26,6 +27,8 @@ export interface EventPosition {
   afterId?: string | undefined;
   /** The message whose parts are being sent. */
   messageId?: string | undefined;
+  /** The run whose question the reader had before it began to read: it waits for what comes of the answer. */
+  askedRunId?: string | undefined;
 }
 
 export interface FollowTask {
@@ -37,7 +40,7 @@ export interface FollowTask {
 
 /**
  * Yields what happens to a task from the beginning of its run in flight until it has ended or needs input, the same for
- * every reader in any process. The answer comes in parts as it is written, and whole at the end: readers that lost a part
+ * every reader in any process. A reader that knows its question gets what comes after that, however long it takes. The answer comes in parts as it is written, and whole at the end: readers that lost a part
  * replace what they have. Goes on after the position, and keeps it: it is that of the last event. Ends early at the
  * signal. @throws A2aError when the task is deleted
  */
@@ -46,16 +49,17 @@ export async function* followTask(
   { scope, assistantId, task, signal }: FollowTask,
   position: EventPosition,
 ): AsyncGenerator<A2aStreamEvent, void, undefined> {
-  let current = task;
+  const asking = { scope, assistantId, task };
+  const isAsked = position.askedRunId === task.runId && isWaiting(task);
+  let current = isAsked ? await untilAnswered(sources, asking, signal) : task;
+  if (signal.aborted) return;
   // The run may have ended while another process took the stream over: the rest of its events is due all the same.
   let isDue = position.runId === task.runId;
   while (isInFlight(current) || isDue) {
     isDue = false;
     yield* runEvents(sources, current, signal, position);
     if (signal.aborted) return;
-    const next = await findTask(sources, { scope, assistantId, task: current });
-    if (!next) throw taskNotFound(task.taskId);
-    current = next;
+    current = await findTask(sources, asking);
   }
   if (!(await sources.room.take(current, signal))) return;
   const { taskId, contextId } = current;
@@ -73,7 +77,7 @@ export async function untilSettled(sources: TaskEventSources, follow: FollowTask
     for await (const _ of followRun(runOf(sources, current, follow.signal))) {
       // Only its end counts.
     }
-    current = await findTask(sources, { ...follow, task: current });
+    current = await findTask(sources, follow).catch(ignoreMissing);
     if (follow.signal.aborted) break;
   }
   return current;
@@ -119,14 +123,29 @@ function messageIn({ kind, event, data }: FollowedEntry) {
   return parts.length > 0 ? { id, parts } : undefined;
 }
 
-async function findTask(
-  { reader }: TaskEventSources,
-  { scope, assistantId, task }: Omit<FollowTask, 'signal'>,
-): Promise<TaskRecord | undefined> {
-  try {
-    return await reader.require(scope, assistantId, task.taskId);
-  } catch (error) {
-    if (error instanceof A2aError) return undefined;
-    throw error;
-  }
+/** Waits until a task that asks goes on or ends, and returns it; at the signal as it is. @throws A2aError when it is deleted */
+async function untilAnswered(
+  sources: TaskEventSources,
+  asking: Omit<FollowTask, 'signal'>,
+  signal: AbortSignal,
+): Promise<TaskRecord> {
+  const { contextId: threadId, runId } = asking.task;
+  const look = async () => {
+    const task = await findTask(sources, asking).catch(ignoreMissing);
+    if (!task) return 'ended' as const;
+    if (task.runId !== runId) return { runId: task.runId };
+    return isWaiting(task) ? undefined : ('ended' as const);
+  };
+  await awaitNextRun(sources, { threadId, runId, afterId: undefined }, { look, signal });
+  return signal.aborted ? asking.task : findTask(sources, asking);
+}
+
+/** @throws A2aError when it is deleted */
+function findTask({ reader }: TaskEventSources, { scope, assistantId, task }: Omit<FollowTask, 'signal'>) {
+  return reader.require(scope, assistantId, task.taskId);
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof A2aError)) throw error;
+  return undefined;
 }

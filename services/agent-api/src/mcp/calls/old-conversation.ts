@@ -1,12 +1,12 @@
 import type { RunStreams } from '@runyard/run-stream';
 import { isInFlight } from '../../a2a/tasks/task-record.ts';
 import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
+import { awaitNextRun, type NextRun } from '../../streams/await-next-run.ts';
 import type { FollowedEntry } from '../../streams/follow-run.ts';
 import type { RunWatch } from '../../streams/run-watch.ts';
 import type { McpCall, Peer } from '../methods/call.ts';
 import type { RequestId } from '../protocol/frame.ts';
 import { noTask, type ToolTasks } from '../tasks/tool-tasks.ts';
-import { awaitNextRun, type NextRun } from './await-next-run.ts';
 import type { CallEnd } from './call-end.ts';
 import { type CallSources, followCall } from './follow-call.ts';
 

@@ -1,12 +1,12 @@
 import { CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
-import type { RunWatch } from '../../streams/run-watch.ts';
+import type { RunWatch } from './run-watch.ts';
 
 export interface NextRunSources {
   streams: Pick<RunStreams, 'read'>;
   watch: Pick<RunWatch, 'watch'>;
 }
 
-/** The further course of a call that asked its user: another run, an end without one, or nothing yet. */
+/** The further course of a run that asked: another run, an end without one, or nothing yet. */
 export type NextRun = { runId: string } | 'ended' | undefined;
 
 const FOUND = new Error('The next run is known.');
@@ -20,7 +20,7 @@ const FIRST = '-1';
  */
 export async function awaitNextRun(
   { streams, watch }: NextRunSources,
-  call: { threadId: string; runId: string; afterId: string | undefined },
+  asking: { threadId: string; runId: string; afterId: string | undefined },
   { look, signal }: { look: () => Promise<NextRun>; signal: AbortSignal },
 ): Promise<NextRun> {
   const found = new AbortController();
@@ -30,12 +30,13 @@ export async function awaitNextRun(
     if (next !== undefined) found.abort(FOUND);
   };
   // A look that fails is repeated.
-  const unwatch = watch.watch(call.runId, () => void look().then(settle, () => undefined));
+  const unwatch = watch.watch(asking.runId, () => void look().then(settle, () => undefined));
   const passed = new Set<string>();
   try {
     const stop = AbortSignal.any([signal, found.signal]);
-    for await (const { runId, kind } of streams.read(call.threadId, { afterId: call.afterId ?? FIRST, signal: stop })) {
-      // The rest of the run itself says nothing new, but for the end of the whole call behind its own.
+    const { threadId, afterId = FIRST } = asking;
+    for await (const { runId, kind } of streams.read(threadId, { afterId, signal: stop })) {
+      // The rest of the run itself says nothing new, but for the end of the whole task behind its own.
       if (passed.has(runId) && kind !== CONTROL_KINDS.end) continue;
       passed.add(runId);
       settle(await look());
