@@ -40,6 +40,7 @@ import { protocolRoutes } from './event-protocol/protocol-routes.ts';
 import { ProtocolWebSockets } from './event-protocol/protocol-web-sockets.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
+import { requireJson } from './http/json-content.ts';
 import { openMcp } from './mcp/open-mcp.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
 import { type MetaParts, metaRoutes } from './meta/meta-routes.ts';
@@ -296,16 +297,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...assistants.routes,
     ...threads.routes,
     ...runRoutes({ runs, answers, keys, guard, configurableHeaders: http.configurableHeaders }),
-    protocol.command,
-    protocol.stream,
     ...feedback.routes(requireRun, guard),
     ...webhooks.routes(requireRun, guard),
     ...cronRoutes(crons.service, keys, guard),
     ...store.routes,
     ...ui.routes,
-    ...a2a.routes,
-    ...agUi.routes,
-    ...mcp.routes,
+    ...[protocol.command, protocol.stream, ...a2a.routes, ...agUi.routes, ...mcp.routes].map(requireJson),
     ...metaRoutes({ context, config, readiness, reports, guard, isInfoPublic: hasUsers }),
   ];
   const projectApp = await serveRequests({

@@ -300,6 +300,11 @@ describe('a wrong request', () => {
     expect((await post(inputOf(), { 'last-event-id': 'zap' })).status).toBe(422);
   });
 
+  it('whose body is called something else than JSON starts no run', async () => {
+    const answer = await fetch(`${deployment.url}/agui/echo`, { method: 'POST', body: JSON.stringify(inputOf()) });
+    expect([answer.status, await answer.json()]).toMatchObject([415, { detail: expect.stringContaining('JSON') }]);
+  });
+
   it('of a newer client passes with what is not known here', async () => {
     const newer = {
       protocolVersion: '1.7',

@@ -380,6 +380,28 @@ describe('the event protocol', () => {
     expect(noUuid).toMatchObject({ status: 400, json: { error: 'invalid_argument' } });
   });
 
+  it.each([
+    ['commands', { id: 1, method: 'state.get' }],
+    ['stream/events', { channels: ['values'] }],
+  ])(
+    'refuses a body of %s that is called something else than JSON, and takes one that nothing is called',
+    async (path, body) => {
+      const url = `${deployment.url}/threads/${randomUUID()}/${path}`;
+      const leaving = new AbortController();
+      const send = (headers: Record<string, string>) =>
+        fetch(url, { method: 'POST', body: new Blob([JSON.stringify(body)]), headers, signal: leaving.signal });
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const refused = await send({ 'content-type': type });
+        expect([refused.status, await refused.json()]).toMatchObject([
+          415,
+          { type: 'error', error: 'invalid_argument' },
+        ]);
+      }
+      expect((await send({})).status).toBe(200);
+      leaving.abort();
+    },
+  );
+
   it('waits for a client that stops reading, which gets everything in the end', async () => {
     const threadId = randomUUID();
     const slow = await streamOf(threadId, { channels: ['custom', 'lifecycle'] });

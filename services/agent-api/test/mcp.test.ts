@@ -187,7 +187,7 @@ describe('both kinds of revisions', () => {
   it('a body that is called something else than JSON is refused', async () => {
     const { body, headers } = legacy('ping', {}, { 'content-type': 'text/plain' });
     const answer = await fetch(url(), { method: 'POST', body: JSON.stringify(body), headers: headers as HeadersInit });
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32600 } }]);
+    expect([answer.status, await answer.json()]).toMatchObject([415, { error: { code: -32600 } }]);
   });
 
   it('a call at its address with a slash at the end is answered too', async () => {

@@ -1,5 +1,5 @@
 import type { ErrorForm } from '@runyard/service-kit';
-import { A2aError, toHttpErrorBody, toRpcError, toV03HttpErrorBody } from '../protocol/a2a-error.ts';
+import { A2aError, type A2aErrorReason, toHttpErrorBody, toRpcError, toV03HttpErrorBody } from '../protocol/a2a-error.ts';
 import { callIdOf } from './call-ids.ts';
 
 const RPC_PATH = /^\/a2a\/[^/?]+\/?(?:\?|$)/;
@@ -14,17 +14,22 @@ export const a2aErrorForm: ErrorForm = (req, reply) => {
   const path = req.url ?? '';
   const message = typeof reply.body.detail === 'string' ? reply.body.detail : 'The request is not valid';
   if (req.method === 'POST' && RPC_PATH.test(path)) {
-    const isMalformed = reply.status === 422;
     const id = callIdOf(req);
     // The id of a call is known once its JSON was read.
-    const reason = id === null ? 'PARSE_ERROR' : 'INVALID_PARAMS';
-    const error = new A2aError(isMalformed ? reason : 'INTERNAL_ERROR', message);
-    const body = { jsonrpc: '2.0', id, error: toRpcError(error) };
-    return { ...reply, ...(isMalformed ? { status: 200, body } : { body: { ...body, detail: message } }) };
+    const malformed = id === null ? 'PARSE_ERROR' : 'INVALID_PARAMS';
+    const reason = reply.status === 422 ? malformed : reasonOf(reply.status);
+    const body = { jsonrpc: '2.0', id, error: toRpcError(new A2aError(reason, message)) };
+    const isOfHttp = reason === 'INTERNAL_ERROR';
+    return { ...reply, ...(isOfHttp ? { body: { ...body, detail: message } } : { status: 200, body }) };
   }
   if (!REST_PATH.test(path)) return reply;
-  const status = reply.status === 422 ? 400 : reply.status;
-  if (!V03_REST_PATH.test(path)) return { ...reply, status, body: toHttpErrorBody(status, message) };
-  const error = new A2aError(status === 400 ? 'INVALID_PARAMS' : 'INTERNAL_ERROR', message);
-  return { ...reply, status, body: toV03HttpErrorBody(error) };
+  const status = [415, 422].includes(reply.status) ? 400 : reply.status;
+  const reason = status === 400 && reply.status !== 415 ? 'INVALID_PARAMS' : reasonOf(reply.status);
+  const error = new A2aError(reason, message);
+  if (V03_REST_PATH.test(path)) return { ...reply, status, body: toV03HttpErrorBody(error) };
+  return { ...reply, status, body: toHttpErrorBody(status, message, error) };
 };
+
+function reasonOf(status: number): A2aErrorReason {
+  return status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : 'INTERNAL_ERROR';
+}

@@ -10,7 +10,6 @@ import { camelKeys, optionalText } from '../protocol/read-fields.ts';
 import { type A2aVersion, requestedVersion } from '../protocol/versions.ts';
 import { activateExtensions } from './activate-extensions.ts';
 import { rememberCallId } from './call-ids.ts';
-import { requireJson } from './require-json.ts';
 import { sendOutcome } from './send-outcome.ts';
 import { toA2aError } from './to-a2a-error.ts';
 import { type CallId, wireForm } from './wire-form.ts';
@@ -39,7 +38,6 @@ export function jsonRpcRoute(
     const id = isFields(req.body) && isCallId(req.body.id) ? req.body.id : null;
     rememberCallId(req.raw, id);
     try {
-      requireJson(req);
       const call = readCall(req.body, methods);
       const version = versionOf(call, requestedVersion(req.headers, req.raw.url));
       return await answer(call, version, req, open);

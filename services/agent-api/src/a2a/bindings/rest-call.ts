@@ -9,7 +9,6 @@ import { A2aError } from '../protocol/a2a-error.ts';
 import { camelKeys, optionalText } from '../protocol/read-fields.ts';
 import { type A2aVersion, requestedVersion } from '../protocol/versions.ts';
 import { activateExtensions } from './activate-extensions.ts';
-import { requireJson } from './require-json.ts';
 import { sendOutcome } from './send-outcome.ts';
 import { tenantInPath } from './tenants.ts';
 import { toA2aError } from './to-a2a-error.ts';
@@ -41,7 +40,6 @@ export async function answerRest(
   const form = wireForm(formName(req), method);
   return answerInForm(form, req, open, async () => {
     requireVersion(req, version);
-    requireJson(req);
     activateExtensions(req);
     const params = toParams(req);
     return method.run({ ...callOf(req, version, params), creation: { operation, request: req } }, params);

@@ -2,7 +2,6 @@ import { callMcp } from '@runyard/contracts';
 import { type HandlerRequest, ok, type Reply, requirePermission } from '@runyard/service-kit';
 import { rememberCallId } from '../../a2a/bindings/call-ids.ts';
 import type { GuardedOperation, RouteGuard } from '../../auth/route-guard.ts';
-import { mayBeJson } from '../../http/json-content.ts';
 import type { OpenResponses } from '../../streams/open-responses.ts';
 import type { OldConversation } from '../calls/old-conversation.ts';
 import { METHODS_ASK } from '../methods/call.ts';
@@ -45,7 +44,6 @@ export function mcpRoute(options: McpRouteOptions, guard: RouteGuard): GuardedOp
     rememberCallId(req.raw, id ?? null);
     requireAllowedOrigin(req.raw, options.origins);
     try {
-      if (!mayBeJson(req.headers)) throw invalidRequest('The content of a request must be JSON: application/json');
       const accepted = readAccept(req.headers);
       const frame = readFrame(req.body);
       const client = readClient(frame, req.headers, options.sessions);
