@@ -116,6 +116,7 @@ describe('the event protocol over a websocket', () => {
     const wrong: [method: string, params: object, error: string][] = [
       ['zap', {}, 'unknown_command'],
       ['subscription.subscribe', { channels: ['zap'] }, 'invalid_argument'],
+      ['subscription.subscribe', { channels: ['values'], namespace: ['talk'] }, 'invalid_argument'],
       ['subscription.unsubscribe', { subscription_id: 's' }, 'no_such_subscription'],
       ['subscription.reconnect', { run_id: 'r' }, 'no_such_run'],
       ['state.get', {}, 'no_such_run'],

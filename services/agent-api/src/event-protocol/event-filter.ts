@@ -1,8 +1,8 @@
-import type { ProtocolSubscription } from '@runyard/contracts';
+import type { ProtocolEventStreamRequest } from '@runyard/contracts';
 import type { ThreadEvent } from './thread-event.ts';
 
 /** The events that a subscriber wants. */
-export type EventFilter = Omit<ProtocolSubscription, 'since'>;
+export type EventFilter = Omit<ProtocolEventStreamRequest, 'since'>;
 
 export function matchesFilter(
   { channels, namespaces, depth }: EventFilter,

@@ -1,11 +1,11 @@
-import { conforms, isUuid, ProtocolCommand, type ProtocolError, ProtocolSubscription } from '@runyard/contracts';
+import { conforms, isUuid, ProtocolCommand, type ProtocolError, ProtocolEventStreamRequest } from '@runyard/contracts';
 import { parseEventId, sequenceOf } from '@runyard/run-stream';
 import { AppError, type Logger } from '@runyard/service-kit';
 import Type from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { WebSocket } from 'ws';
 import type { Scope } from '../access/scope.ts';
-import { countKeptEvents, type EventSources, followEvents } from './follow-events.ts';
+import { type CountedEvents, countAndFollowEvents, type EventSources } from './follow-events.ts';
 import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
 import type { ReceivedBytes } from './received-bytes.ts';
 import { SocketWriter } from './socket-writer.ts';
@@ -24,7 +24,7 @@ const TRY_AGAIN_LATER = 1013;
 /** Milliseconds that a client has to agree to the end. */
 const CLOSE_MS = 1_000;
 
-const readSubscription = paramsReader(ProtocolSubscription);
+const readSubscription = paramsReader(ProtocolEventStreamRequest);
 const readUnsubscribe = paramsReader(Type.Object({ subscription_id: Type.String() }));
 const readReconnect = paramsReader(
   Type.Object({
@@ -41,7 +41,7 @@ export interface ProtocolSocketOptions {
   threadId: string;
   sources: EventSources;
   /** Returns what the caller may see of the thread. @throws AppError */
-  scope(subscription: ProtocolSubscription): Promise<Scope>;
+  scope(subscription: ProtocolEventStreamRequest): Promise<Scope>;
   access(scope: Scope): ThreadAccess;
   /** Executes a command that is not about subscriptions, and returns its response. @throws AppError */
   execute(command: ProtocolCommand): Promise<unknown>;
@@ -60,6 +60,7 @@ export class ProtocolSocket {
   #waiting = 0;
   #waitingBytes = 0;
   #isReadNoFurther = false;
+  #isClosed = false;
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: ProtocolSocketOptions) {
@@ -71,6 +72,7 @@ export class ProtocolSocket {
     socket.on('message', (data: Buffer) => this.#receive(data));
     received.onNoRoom = () => this.#refuseMore();
     socket.once('close', () => {
+      this.#isClosed = true;
       for (const subscription of this.#subscriptions.values()) subscription.abort();
     });
   }
@@ -162,19 +164,24 @@ export class ProtocolSocket {
       throw new CommandError('invalid_argument', `A websocket has at most ${MAX_SUBSCRIPTIONS} subscriptions`);
     }
     const scope = await this.#options.scope(filter);
+    // Nobody reads what comes after the end of the socket, and nobody would end it.
+    if (this.#isClosed) return;
     const subscriptionId = uuidv7();
     const ending = new AbortController();
-    const { threadId, access, sources } = this.#options;
-    const followed = { threadId, filter, since, signal: ending.signal };
-    const replayed = await countKeptEvents(sources, { ...followed, access: access(scope) });
     this.#subscriptions.set(subscriptionId, ending);
-    await this.#succeed(id, { subscription_id: subscriptionId, replayed_events: replayed });
-    void this.#follow({ ...followed, access: access(scope) });
+    const { threadId, access, sources } = this.#options;
+    const thread = { threadId, filter, since, access: access(scope), signal: ending.signal };
+    const { kept, events } = await countAndFollowEvents(sources, thread).catch((error: unknown) => {
+      this.#subscriptions.delete(subscriptionId);
+      throw error;
+    });
+    await this.#succeed(id, { subscription_id: subscriptionId, replayed_events: kept });
+    void this.#follow(events);
   }
 
-  async #follow(thread: Parameters<typeof followEvents>[1]): Promise<void> {
+  async #follow(events: CountedEvents['events']): Promise<void> {
     try {
-      for await (const event of followEvents(this.#options.sources, thread)) {
+      for await (const event of events) {
         const caughtUp = this.#writer.write(renderEvent(event));
         if (caughtUp) await caughtUp;
       }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isUuid, type ProtocolCommand, type ProtocolSubscription, streamEvents } from '@runyard/contracts';
+import { isUuid, type ProtocolCommand, type ProtocolEventStreamRequest, streamEvents } from '@runyard/contracts';
 import {
   AppError,
   authorize,
@@ -122,7 +122,7 @@ export class ProtocolWebSockets {
       received: new ReceivedBytes(connection, socket),
       threadId,
       sources,
-      scope: async (filter: ProtocolSubscription) => (await ask<{ scope: Scope }>(subscription, filter)).scope,
+      scope: async (filter: ProtocolEventStreamRequest) => (await ask<{ scope: Scope }>(subscription, filter)).scope,
       access: (scope) => new ThreadAccess(threads, scope, threadId),
       execute: (sent: ProtocolCommand) => ask(command, sent),
       logger: log,

@@ -51,10 +51,6 @@ export const ProtocolEventStreamRequest = Type.Object(filterFields, {
 });
 export type ProtocolEventStreamRequest = Static<typeof ProtocolEventStreamRequest>;
 
-/** The filter of a subscription, in which later versions may have more. */
-export const ProtocolSubscription = Type.Object(filterFields);
-export type ProtocolSubscription = Static<typeof ProtocolSubscription>;
-
 export const ProtocolCommand = Type.Object(
   {
     id: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Comes back in the response.' }),
