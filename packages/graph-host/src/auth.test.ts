@@ -48,7 +48,13 @@ describe('authenticating', () => {
       kind: 'user',
       user: { ...user, permissions: ['read'], org: { id: 7 }, token: 'secret' },
     });
-    expect(await authenticate('guest')).toMatchObject({ user: { identity: 'guest', is_authenticated: false } });
+  });
+
+  it('a user who is not authenticated is a user all the same, as the project may have guests', async () => {
+    expect(await authenticate('guest')).toMatchObject({
+      kind: 'user',
+      user: { identity: 'guest', is_authenticated: false },
+    });
   });
 
   it('the handler gets method, URL and all headers of the request', async () => {

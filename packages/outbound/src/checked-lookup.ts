@@ -19,7 +19,7 @@ export function createCheckedLookup(policy: OutboundPolicy, lookup: Lookup): Loo
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
       try {
-        for (const { address } of addresses) policy.checkAddress(address);
+        for (const { address } of addresses) policy.checkResolved(address);
       } catch (refusal) {
         return callback(refusal as Error, '', 0);
       }

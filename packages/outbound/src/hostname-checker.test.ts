@@ -4,17 +4,21 @@ import { limitLookups } from './system-lookup.ts';
 
 const policy = new OutboundPolicy({ subject: 'Webhook' });
 
-it('a name that means this machine is reported, and the resolver is asked once', async () => {
-  let questions = 0;
-  const lookup: Lookup = (_host, _options, callback) => {
-    questions += 1;
-    callback(null, [{ address: '127.0.0.1', family: 4 }]);
-  };
-  const names = new HostnameChecker(policy, { lookup });
-  const checked = Array.from({ length: 5 }, () => names.check(new URL('https://sly.test/')));
-  for (const check of checked) await expect(check).rejects.toThrow('Webhook host blocked: localhost address');
-  expect(questions).toBe(1);
-});
+it.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', 'fd00::1'])(
+  'a name that means %s is reported without that, and the resolver is asked once',
+  async (address) => {
+    let questions = 0;
+    const lookup: Lookup = (_host, _options, callback) => {
+      questions += 1;
+      callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+    };
+    const names = new HostnameChecker(policy, { lookup });
+    const checked = Array.from({ length: 5 }, () => names.check(new URL('https://sly.test/')));
+    const refusal = 'Webhook host blocked: the name has an address that may not be reached';
+    for (const check of checked) await expect(check).rejects.toThrow(refusal);
+    expect(questions).toBe(1);
+  },
+);
 
 it('a name that does not resolve, takes too long or is public passes', async () => {
   const lookup: Lookup = (host, _options, callback) => {

@@ -61,7 +61,7 @@ export class HostnameChecker {
   #firstRefusal(addresses: string[]): OutboundRefusedError | undefined {
     for (const address of addresses) {
       try {
-        this.#policy.checkAddress(address);
+        this.#policy.checkResolved(address);
       } catch (error) {
         if (error instanceof OutboundRefusedError) return error;
       }

@@ -75,6 +75,21 @@ export class OutboundPolicy {
     throw this.#blocked(kind);
   }
 
+  /**
+   * Checks what a name has resolved to. One text for all: who may choose names is not to learn what those of this
+   * network mean.
+   *
+   * @throws OutboundRefusedError
+   */
+  checkResolved(address: string): void {
+    try {
+      this.checkAddress(address);
+    } catch (error) {
+      if (!(error instanceof OutboundRefusedError)) throw error;
+      throw this.#refusal('host blocked: the name has an address that may not be reached');
+    }
+  }
+
   #checkHost(host: string): void {
     if (this.#domains && !this.#domains.some((domain) => matches(domain, host))) {
       throw this.#refusal(`host not allowed: ${host}`);

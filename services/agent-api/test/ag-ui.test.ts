@@ -145,6 +145,18 @@ describe('a run', () => {
     await another.stop();
   });
 
+  it('is never left out whole: a place beyond its end brings the end, and a new run has no place', async () => {
+    const input = inputOf();
+    const beyond = { 'last-event-id': '999999999999999-0.0' };
+    const stream = await post(input, beyond);
+    const run = await deployment.worker.take();
+    await run.succeed(answered(run, 'hello'));
+    expect(typesOf(await stream.complete)).toEqual(expect.arrayContaining(['RUN_STARTED', 'RUN_FINISHED']));
+    expect(typesOf(await (await post(input, beyond)).complete)).toEqual(['RUN_FINISHED']);
+    const last = sentIn(stream.text).at(-1)!.id!;
+    expect(await (await post(input, { 'last-event-id': last })).complete).toBe('');
+  });
+
   it('goes on when its client leaves, and is found with its outcome when its events are gone', async () => {
     const input = inputOf();
     const { stream, run } = await start(input);

@@ -45,6 +45,7 @@ export function agUiRoutes(runs: AgUiRuns, sources: SendRunSources, guard: Route
     { peer, after, version }: { peer: AgUiPeer; after: EventPlace | undefined; version: string | null | undefined },
   ): Promise<void> {
     const { threadId, runId, wantsRaw } = peer;
+    const known = run.isNew ? undefined : after;
     const continuationPath = acceptsHandoff(req.headers)
       ? withQuery(`/agui/${encodeURIComponent(req.params.assistant_id)}`, {
           threadId,
@@ -54,7 +55,7 @@ export function agUiRoutes(runs: AgUiRuns, sources: SendRunSources, guard: Route
         })
       : undefined;
     if (!run.isEnded) sources.watch.wake();
-    await sendRun(sources, { ...run, isStateless: false, peer, after, continuationPath }, req);
+    await sendRun(sources, { ...run, isStateless: false, peer, after: known, continuationPath }, req);
   }
 }
 

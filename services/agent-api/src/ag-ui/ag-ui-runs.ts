@@ -52,6 +52,8 @@ export interface FollowedAgUiRun {
   runId: string;
   /** True when it had ended before the request. */
   isEnded: boolean;
+  /** True when the request has started it: its client can have none of its events. */
+  isNew: boolean;
 }
 
 /** The outcome of a request: a run, or the answer that there is none. */
@@ -130,7 +132,7 @@ export class AgUiRuns {
   async #find(call: AgUiCall, { threadId, runId }: Location): Promise<FollowedAgUiRun> {
     const { scope } = await this.#ask(call, 'threads:read', { thread_id: threadId });
     const run = await this.#options.runs.find(scope, threadId, runId);
-    return { threadId, runId, isEnded: isEnded(run) };
+    return { threadId, runId, isEnded: isEnded(run), isNew: false };
   }
 
   async #assistant(call: AgUiCall): Promise<AssistantRecord> {
@@ -171,7 +173,7 @@ export class AgUiRuns {
       { ...run, ...RUN_FIELDS },
       keyed && { request: keyed, answerOf: locationOf },
     );
-    return { kind: 'run', run: { threadId, runId, isEnded: false } };
+    return { kind: 'run', run: { threadId, runId, isEnded: false, isNew: true } };
   }
 
   async #ask({ request: { caller } }: AgUiCall, event: Asked, value: Fields) {

@@ -31,6 +31,7 @@ export interface SentRun extends RunLocation {
 
 /** Lines end in LF: clients of AG-UI split events by it alone. */
 const SSE_HEARTBEAT = ': heartbeat\n\n';
+const ENDS: ReadonlySet<string> = new Set(['RUN_FINISHED', 'RUN_ERROR']);
 const UNANSWERED = 'The thread waits for answers to its interrupts: `resume` must have all of them.';
 const UNREADABLE = 'The run goes on, but its events could not be read. Ask for it again.';
 
@@ -53,7 +54,7 @@ export async function sendRun(
   const translator = new RunTranslator(run.peer);
   try {
     for await (const { event, place } of eventsOf(sources, run, translator, response.closed)) {
-      if (place && run.after && !isAfter(place, run.after)) continue;
+      if (place && run.after && isKnown(event, place, run.after)) continue;
       const caughtUp = response.write(formatEvent(event, place));
       position = place ?? position;
       if (caughtUp) await caughtUp;
@@ -75,6 +76,15 @@ export function answerWithout(
   const end = kind === 'nothing' ? translator.succeeded() : translator.error(UNANSWERED, 'interrupts_open');
   const events = [translator.begin(), ...translator.snapshots(values), end];
   res.writeHead(200, SSE_HEADERS).end(events.map((event) => formatEvent(event)).join(''));
+}
+
+/**
+ * Returns whether a client has an event. A place beyond the last event of a run is that of no event: whoever names it
+ * gets the end.
+ */
+function isKnown({ type }: AgUiEvent, place: EventPlace, after: EventPlace): boolean {
+  if (isAfter(place, after)) return false;
+  return !(ENDS.has(type) && isAfter(after, place));
 }
 
 interface PlacedEvent {

@@ -19,6 +19,20 @@ it.each<[unknown, unknown]>([
   ],
   [{ $and: [{ teams: { $contains: 'a' } }, { teams: { $contains: ['b', 'a'] } }] }, [{ teams: ['a', 'b'] }]],
   [{ $or: [{ owner: 'ada' }, {}] }, [{}]],
+  [{ $and: Array(20).fill({ $or: [{ a: 1 }, { b: 1 }] }) }, [{ a: 1 }, { a: 1, b: 1 }, { b: 1 }]],
+  [
+    {
+      $or: [
+        { a: 1, b: { $contains: [1, 2] } },
+        { b: { $contains: [2, 1] }, a: 1 },
+        { a: '1', b: 1 },
+      ],
+    },
+    [
+      { a: 1, b: [2, 1] },
+      { a: '1', b: 1 },
+    ],
+  ],
 ])('%j lets in rows that contain one of %j', (filter, scope) => {
   expect(compileFilter(filter)).toEqual(scope);
 });
@@ -50,7 +64,10 @@ it.each<[string, unknown]>([
   ['an $or that is no list', { $or: { owner: 'ada' } }],
   ['an $or that is too long', { $or: Array(101).fill({ a: 1 }) }],
   ['an $or of texts', { $or: ['ada'] }],
-  ['too many alternatives', { $and: Array(8).fill({ $or: [{ a: 1 }, { b: 1 }, { c: 1 }] }) }],
+  [
+    'too many alternatives',
+    { $and: Array.from({ length: 8 }, (_, at) => ({ $or: [{ [`a${at}`]: 1 }, { [`b${at}`]: 1 }] })) },
+  ],
   ['too deep nesting', nested(9)],
   ['text that Postgres would change', { owner: 'a\u0000' }],
   ['a number without JSON', { level: Number.NaN }],

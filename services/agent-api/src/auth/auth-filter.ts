@@ -82,9 +82,22 @@ function merge(one: Alternative, other: Alternative): Alternative | undefined {
   return merged;
 }
 
+/** Returns the alternatives without those that are equal to another. */
 function limit(alternatives: Alternative[]): Alternative[] {
-  if (alternatives.length <= ALTERNATIVES_MAX) return alternatives;
+  const distinct = [...new Map(alternatives.map((each) => [keyOf(each), each])).values()];
+  if (distinct.length <= ALTERNATIVES_MAX) return distinct;
   throw new AuthFilterError(`it has more than ${ALTERNATIVES_MAX} alternatives`);
+}
+
+/** Returns a text that equal alternatives share, in whichever order their conditions come. */
+function keyOf(alternative: Alternative): string {
+  const conditions = [...alternative].map(([key, condition]) =>
+    JSON.stringify([
+      key,
+      'equals' in condition ? condition.equals : condition.contains.map((each) => JSON.stringify(each)).sort(),
+    ]),
+  );
+  return JSON.stringify(conditions.sort());
 }
 
 function toContainment(alternative: Alternative): Record<string, unknown> {

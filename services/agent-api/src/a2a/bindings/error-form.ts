@@ -1,5 +1,11 @@
 import type { ErrorForm } from '@runyard/service-kit';
-import { A2aError, type A2aErrorReason, toHttpErrorBody, toRpcError, toV03HttpErrorBody } from '../protocol/a2a-error.ts';
+import {
+  A2aError,
+  type A2aErrorReason,
+  toHttpErrorBody,
+  toRpcError,
+  toV03HttpErrorBody,
+} from '../protocol/a2a-error.ts';
 import { callIdOf } from './call-ids.ts';
 
 const RPC_PATH = /^\/a2a\/[^/?]+\/?(?:\?|$)/;

@@ -51,13 +51,15 @@ export async function resolveRepository(repoUrl: string, rules: RepositoryRules)
   const url = checkRepositoryUrl(repoUrl, rules);
   if (typeof url === 'string') return { url, protocol: 'file', resolved: null };
   const host = url.hostname.replace(/^\[|\]$/g, '');
+  // One text for both: nobody learns which names there are inside.
+  const unreachable = (cause: unknown) => invalidUrl(`the host ${host} has no address that may be reached`, cause);
   const found = await lookup(host).catch((cause: unknown) => {
-    throw invalidUrl(`the host ${host} is not known`, cause);
+    throw unreachable(cause);
   });
   try {
-    policyOf(rules).checkAddress(found.address);
+    policyOf(rules).checkResolved(found.address);
   } catch (error) {
-    if (error instanceof OutboundRefusedError) throw invalidUrl(error.message, error);
+    if (error instanceof OutboundRefusedError) throw unreachable(error);
     throw error;
   }
   const protocol = url.protocol === 'https:' ? 'https' : 'http';
