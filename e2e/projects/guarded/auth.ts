@@ -80,6 +80,8 @@ const ACTS: Record<string, (asked: Asked) => unknown> = {
     return ownByMetadata(asked);
   },
   everything: () => ({}),
+  /** Shows the items alone that are below the user's name, as code for other servers does. */
+  'own-namespace': ({ user }) => ({ namespace: { $contains: user.identity } }),
   /** Decide by ids alone, without a filter: all but those that `x-may-not` names. */
   'other-threads': ({ value, user }) => ![value.thread_id, value.thread_ids].flat().some((id) => isNamed(user, id)),
   'other-assistants': ({ value, user }) => {

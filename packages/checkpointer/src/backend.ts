@@ -112,7 +112,10 @@ export interface CheckpointBackend {
 }
 
 interface ScopedOperation {
-  /** The items that an operation may touch: those whose value contains one of these objects. Default: every item. */
+  /**
+   * The items that an operation may touch: those whose fields contain one of these objects. An item has the fields of its
+   * value, and `namespace` and `key`, which win over fields of these names. Default: every item.
+   */
   scope?: readonly Readonly<Record<string, unknown>>[];
 }
 

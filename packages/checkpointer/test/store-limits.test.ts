@@ -46,6 +46,38 @@ describe('a scope', () => {
     await backend.batch([{ ...put, value: null }]);
     expect(await store.get(at.namespace, at.key)).toBeNull();
   });
+
+  it.each([
+    ['a label of the namespace', [{ namespace: ['ada'] }]],
+    ['the key', [{ key: 'of-ada' }]],
+    ['label, key and value', [{ owner: 'nobody' }, { namespace: ['ada', 'notes'], key: 'of-ada', kind: 'note' }]],
+  ])('by %s shows the items there, and no item whose value pretends to be there', async (_, scope) => {
+    const value = { kind: 'note' };
+    await store.put(['ada', 'notes'], 'of-ada', value);
+    await store.put(['bob', 'notes'], 'of-bob', { ...value, namespace: ['ada', 'notes'], key: 'of-ada' });
+    const [own, others, found, namespaces] = await backend.batch([
+      { kind: 'get', namespace: ['ada', 'notes'], key: 'of-ada', scope },
+      { kind: 'get', namespace: ['bob', 'notes'], key: 'of-bob', scope },
+      { kind: 'search', namespacePrefix: [], scope },
+      { kind: 'listNamespaces', scope },
+    ]);
+    expect(own).toMatchObject({ value });
+    expect(others).toBeNull();
+    expect(found).toMatchObject([{ namespace: ['ada', 'notes'] }]);
+    expect(namespaces).toEqual([['ada', 'notes']]);
+    const put = { kind: 'put', scope } as const;
+    const place = { namespace: ['bob', 'notes'], key: 'of-bob' };
+    await expect(backend.batch([{ ...put, ...place, value }])).rejects.toMatchObject({ reason: 'not_found' });
+    await backend.batch([{ ...put, ...place, value: null }]);
+    expect(await store.get(place.namespace, place.key)).not.toBeNull();
+    await backend.batch([{ ...put, namespace: ['ada', 'notes'], key: 'of-ada', value: null }]);
+    expect(await store.get(['ada', 'notes'], 'of-ada')).toBeNull();
+  });
+
+  it('without alternatives shows nothing', async () => {
+    await store.put(at.namespace, at.key, {});
+    expect(await backend.batch([{ kind: 'search', namespacePrefix: [], scope: [] }])).toEqual([[]]);
+  });
 });
 
 describe('operations of the store', () => {

@@ -79,6 +79,30 @@ describe('handlers', () => {
     expect(rows).toEqual([{ namespace: ['ada', 'notes'] }]);
   });
 
+  it('a filter by namespace shows the items there to their user alone, and lets nobody else write there', async () => {
+    const as = (name: string) => ({ ...userHeaders(name), 'x-act': 'own-namespace' });
+    const ask = async (operation: Parameters<typeof askOperation>[1], parts: object, name = 'ada') => {
+      const { status, body } = await askOperation(deployment.url, operation, parts, as(name));
+      return [status, body];
+    };
+    const address = { namespace: ['ada', 'plans'], key: 'p' };
+    const query = { namespace: 'ada.plans', key: 'p' };
+    const value = { a: 1, namespace: ['bob'] };
+    expect(await ask('putItem', { body: { ...address, value } })).toEqual([204, '']);
+    expect(await ask('putItem', { body: { ...address, value } }, 'bob')).toEqual([403, { detail: 'Not authorized' }]);
+    expect(await ask('deleteItem', { body: address }, 'bob')).toEqual([204, '']);
+    expect(await ask('getItem', { query })).toMatchObject([200, { ...address, value }]);
+    expect(await ask('getItem', { query }, 'bob')).toEqual([200, null]);
+    expect(await ask('searchItems', { body: { namespace_prefix: [] } }, 'bob')).toEqual([200, { items: [] }]);
+    expect(await ask('searchItems', { body: { namespace_prefix: ['ada', 'plans'] } })).toMatchObject([
+      200,
+      { items: [address] },
+    ]);
+    expect(await ask('listNamespaces', { body: {} }, 'bob')).toEqual([200, { namespaces: [] }]);
+    expect(await ask('deleteItem', { body: address })).toEqual([204, '']);
+    expect(await ask('getItem', { query })).toEqual([200, null]);
+  });
+
   it('an empty filter shows everything', async () => {
     const { thread_id } = (await post('/threads', {})).body;
     expect((await call(`/threads/${thread_id}`, { ...userHeaders('bob'), 'x-act': 'everything' })).status).toBe(200);

@@ -28,12 +28,14 @@ export class StoreService {
 
   /** @throws BadRequestError, UnprocessableError, ForbiddenError, NotFoundError, BadGatewayError */
   async put(scope: Scope, { namespace, key, value, index, ttl }: StorePutRequest): Promise<void> {
-    if (!isInScope(value, scope)) throw new ForbiddenError('Not authorized', { code: 'store_namespace_forbidden' });
+    const address = { namespace: requireItemNamespace(namespace), key };
+    if (!isInScope({ ...value, ...address }, scope)) {
+      throw new ForbiddenError('Not authorized', { code: 'store_namespace_forbidden' });
+    }
     await this.#runOne({
       kind: 'put',
       scope,
-      namespace: requireItemNamespace(namespace),
-      key,
+      ...address,
       value,
       ...(index !== null && index !== undefined && { index }),
       ...(ttl !== null && ttl !== undefined && { ttlMinutes: ttl }),

@@ -1,4 +1,5 @@
 import { containsAny, toSqlJson } from '@runyard/database';
+import type { Scope } from '@runyard/run-engine';
 import type { StoreOperation } from '../../backend.ts';
 import type { Parameters } from '../parameters.ts';
 
@@ -8,7 +9,26 @@ export const IS_LIVE = '(i.expires_at IS NULL OR i.expires_at > now())';
 /** Returns the conditions on `store_item i` that every read begins with. */
 export function isVisible({ scope }: Pick<StoreOperation, 'scope'>, parameters: Parameters): string[] {
   if (scope === undefined) return [IS_LIVE];
-  return [IS_LIVE, containsAny('i.value', `${parameters.add(toSqlJson(scope))}::jsonb`)];
+  const alternatives = scope.map((part) => `(${containsPart(part, parameters).join(' AND ')})`);
+  return [IS_LIVE, `(${['FALSE', ...alternatives].join(' OR ')})`];
+}
+
+const ADDRESS = `jsonb_build_object('namespace', i.namespace, 'key', i.key)`;
+
+/** Asks about the value for itself, so that its index finds the items and values that do not matter are not read. */
+function containsPart(part: Scope[number], parameters: Parameters): string[] {
+  const { namespace, key, ...fields } = part;
+  const contains = (document: string, wanted: object) => `${document} @> ${parameters.add(toSqlJson(wanted))}::jsonb`;
+  return [
+    'TRUE',
+    ...(Object.keys(fields).length > 0 ? [contains('i.value', fields)] : []),
+    ...(namespace !== undefined || key !== undefined ? [contains(ADDRESS, { namespace, key })] : []),
+  ];
+}
+
+/** Returns the condition that `store_item i` is within a scope, an SQL expression, of which each row has its own. */
+export function isWithin(scope: string): string {
+  return containsAny(`(i.value || ${ADDRESS})`, scope);
 }
 
 /** Returns the scope of an operation, in a list with those of others. */

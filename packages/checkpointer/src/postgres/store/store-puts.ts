@@ -1,11 +1,11 @@
-import { containsAny, isRetryable, toSqlJson, toSqlText } from '@runyard/database';
+import { isRetryable, toSqlJson, toSqlText } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError } from '../../backend.ts';
 import { HELD_FENCES } from '../held-fences.ts';
 import type { ItemVectors } from './item-vectors.ts';
-import { scopeJson } from './live-items.ts';
+import { isWithin, scopeJson } from './live-items.ts';
 import { NEVER_EXPIRES, type OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
 
@@ -25,7 +25,7 @@ const changes = (first: number, allowed: string) => `
   ),
   deleted AS (
     DELETE FROM store_item i USING given g
-    WHERE g.value IS NULL AND i.namespace = g.namespace AND i.key = g.key AND ${containsAny('i.value', 'g.scope')}
+    WHERE g.value IS NULL AND i.namespace = g.namespace AND i.key = g.key AND ${isWithin('g.scope')}
   ),
   stored AS (
     INSERT INTO store_item AS i (namespace, key, value, ttl_minutes, expires_at, embedding_id)
@@ -36,7 +36,7 @@ const changes = (first: number, allowed: string) => `
       embedding_id = excluded.embedding_id, updated_at = now(),
       created_at = CASE WHEN i.expires_at <= now() THEN now() ELSE i.created_at END
     WHERE i.expires_at <= now()
-       OR ${containsAny('i.value', '(SELECT g.scope FROM given g WHERE g.namespace = i.namespace AND g.key = i.key)')}
+       OR ${isWithin('(SELECT g.scope FROM given g WHERE g.namespace = i.namespace AND g.key = i.key)')}
     RETURNING i.embedding_id
   ),
   embedded AS (

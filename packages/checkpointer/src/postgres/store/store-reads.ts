@@ -1,8 +1,8 @@
-import { containsAny, toSqlText } from '@runyard/database';
+import { toSqlText } from '@runyard/database';
 import type pg from 'pg';
 import type { StoredItem } from '../../backend.ts';
 import { Parameters } from '../parameters.ts';
-import { IS_LIVE, ITEM_COLUMNS, type ItemRow, isVisible, scopeJson } from './live-items.ts';
+import { IS_LIVE, ITEM_COLUMNS, type ItemRow, isVisible, isWithin, scopeJson } from './live-items.ts';
 import { beginsWith } from './namespace-conditions.ts';
 import type { OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
@@ -15,7 +15,7 @@ const GET = {
   text: `SELECT k.position::int, ${ITEM_COLUMNS}
          FROM unnest($1::text[], $2::text[], $3::jsonb[]) WITH ORDINALITY AS k(namespace, key, scope, position)
          JOIN store_item i ON i.namespace = k.namespace::text[] AND i.key = k.key
-         WHERE ${IS_LIVE} AND ${containsAny('i.value', 'k.scope')}`,
+         WHERE ${IS_LIVE} AND ${isWithin('k.scope')}`,
 };
 
 /** Returns any number of items in one round trip, each in its operation's place; undefined where there is none. */
