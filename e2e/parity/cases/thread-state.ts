@@ -295,15 +295,19 @@ export const cases = [
       expect(state?.values).toMatchObject({ advice: 'a draft on tea' });
     },
   }),
-  fieldCase({
-    operations: ['searchThreadHistory'],
-    field: 'body.select',
-    promise: 'the states have these fields alone',
-    run: async (context) => {
-      const { thread_id } = await echoed(context, 'one');
-      expect(await history(context, thread_id, { select: ['next'] })).toEqual([{ next: [] }]);
-    },
-  }),
+  ...(['query', 'body'] as const).map((place) =>
+    fieldCase({
+      operations: [place === 'query' ? 'getThreadHistory' : 'searchThreadHistory'],
+      field: `${place}.select`,
+      promise: 'the states have these fields alone',
+      run: async (context) => {
+        const { thread_id } = await echoed(context, 'one');
+        expect(await history(context, thread_id, { select: ['next', 'values.messages'] })).toEqual([
+          { next: [], values: { messages: [expect.objectContaining({ content: 'one' })] } },
+        ]);
+      },
+    }),
+  ),
   statusCase({
     operation: 'updateThreadState',
     status: 400,

@@ -83,6 +83,8 @@ export interface CheckpointQuery {
   /** Metadata keys and the values they must equal. */
   filter?: Record<string, unknown>;
   limit?: number;
+  /** Channels whose values are not read: the checkpoints come without them. */
+  withoutValuesOf?: string[];
 }
 
 /** The values and writes of one channel at the ancestors of a checkpoint. */

@@ -90,6 +90,19 @@ it("a value of another version than the parent's is never inherited", async () =
   expect(await read(child.key)).toEqual({});
 });
 
+it('a list leaves out the values that nobody needs, and reads no blob of them', async () => {
+  const { threadId, run } = await newRun();
+  const first = samplePut({ threadId, changed: { big: [1, 'big'], small: [1, 'a'] } });
+  const second = samplePut({ threadId, parent: first.key, changed: { small: [2, 'b'] }, unchanged: { big: 1 } });
+  await run.put(first);
+  await run.put(second);
+  await database.pool.query(`DELETE FROM checkpoint_blob WHERE thread_id = $1 AND channel = 'big'`, [threadId]);
+  const reader = checkpoints.readOnly();
+  const listed = await reader.list({ threadId, withoutValuesOf: ['big', 'never'] });
+  expect(listed.map(valuesOf)).toEqual([{ small: 'b' }, { small: 'a' }]);
+  await expect(reader.list({ threadId })).rejects.toMatchObject({ reason: 'unreadable' });
+});
+
 it('a checkpoint that is put again replaces itself', async () => {
   const { threadId, run } = await newRun();
   const first = samplePut({ threadId, changed: { a: [1, 'first'] }, metadata: { n: 1 } });

@@ -122,6 +122,42 @@ it('history can be limited, filtered and started at a checkpoint', async () => {
   expect(await historyOf('steps', threadId, backends, { limit: 0 })).toEqual([]);
 });
 
+it('a history of some keys of the values loads no others, and has the same steps and tasks', async () => {
+  const backends = memoryBackends();
+  const request = executionRequest('hitl', { input: { topic: 'tea' } });
+  const { threadId } = request;
+  await runToEnd(host, request, backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
+  const all = await historyOf('hitl', threadId, backends);
+  const some = await historyOf('hitl', threadId, backends, { keys: ['answers'] });
+  expect(some.map(({ values }) => values)).toEqual(
+    all.map(({ values }) => {
+      const { topic: _, ...others } = values as Record<string, unknown>;
+      return others;
+    }),
+  );
+  const withoutValues = (states: State[]) => states.map(({ values: _, ...others }) => others);
+  expect(withoutValues(some)).toEqual(withoutValues(all));
+  expect(withoutValues(await historyOf('hitl', threadId, backends, { keys: [] }))).toEqual(withoutValues(all));
+});
+
+it('a history ends before the state that exceeds its bytes, and always has the newest', async () => {
+  const backends = memoryBackends();
+  const { threadId } = executionRequest('steps');
+  await runToEnd(host, executionRequest('steps', { threadId, input: { until: 9 } }), backends);
+  const all = await historyOf('steps', threadId, backends, { limit: 20 });
+  expect(all).toHaveLength(11);
+  const bytesOf = (states: State[]) => Buffer.byteLength(JSON.stringify(states));
+  const within = (maxBytes: number) => historyOf('steps', threadId, backends, { limit: 20, maxBytes });
+  expect(await within(1)).toEqual(all.slice(0, 1));
+  for (const count of [1, 4, 5, 10]) {
+    expect(await within(bytesOf(all.slice(0, count + 1)) - 1)).toEqual(all.slice(0, count));
+  }
+  expect(await within(bytesOf(all))).toEqual(all);
+  expect(await historyOf('steps', threadId, backends, { limit: 6, maxBytes: 1e9 })).toEqual(all.slice(0, 6));
+});
+
 it('a state shows waiting tasks with their interrupts, also at an older checkpoint', async () => {
   const backends = memoryBackends();
   const request = executionRequest('hitl', { input: { topic: 'tea' } });

@@ -256,6 +256,10 @@ export interface HistoryRequest {
   checkpointId?: string;
   checkpointNs?: string;
   metadata?: Record<string, unknown>;
+  /** The keys of the values that are needed; others may be missing. Left out: all. */
+  keys?: string[] | undefined;
+  /** Bytes of JSON after which no older state follows. The newest is returned whatever its size. */
+  maxBytes?: number | undefined;
 }
 
 /** Describes a graph for an assistant, without running it. */

@@ -81,7 +81,7 @@ export class MemoryCheckpoints implements CheckpointBackend {
   }
 
   async list(
-    { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit }: CheckpointQuery,
+    { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit, withoutValuesOf = [] }: CheckpointQuery,
     runId?: string,
   ): Promise<StoredCheckpoint[]> {
     return this.stored
@@ -95,7 +95,11 @@ export class MemoryCheckpoints implements CheckpointBackend {
       )
       .sort((a, b) => (a.key.checkpointId < b.key.checkpointId ? 1 : -1))
       .slice(0, limit)
-      .map((stored) => storedAsReadBy(runId, stored, this.#writesAt(stored.key)));
+      .map((stored) => storedAsReadBy(runId, stored, this.#writesAt(stored.key)))
+      .map((stored) => ({
+        ...stored,
+        channelValues: stored.channelValues.filter(({ channel }) => !withoutValuesOf.includes(channel)),
+      }));
   }
 
   put(put: CheckpointPut, runId?: string): Promise<void> {

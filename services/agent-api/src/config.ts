@@ -96,6 +96,11 @@ export const configSchema = Type.Object({
     maximum: 1_000_000,
     description: 'Runs that may wait on one thread; more are refused with 429, and a cron skips its slot.',
   }),
+  LANGGRAPH_THREAD_HISTORY_MAX_STATE_BYTES: Type.Integer({
+    default: 0,
+    minimum: 0,
+    description: 'Bytes of JSON after which a history has no older state; the newest one is always in it. 0: no limit.',
+  }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
 });
 export type Config = Static<typeof configSchema>;

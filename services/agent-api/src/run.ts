@@ -125,6 +125,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     streams,
     readers,
     retention,
+    historyMaxBytes: config.LANGGRAPH_THREAD_HISTORY_MAX_STATE_BYTES,
     keys,
     guard,
     sweeps,

@@ -206,6 +206,21 @@ describe('the history of a thread', () => {
     expect(byQuery.map((state) => state.checkpoint_id)).toEqual(earlier);
   });
 
+  it('has the fields that are selected alone, and of the values the keys that are', async () => {
+    const { thread_id, checkpointIds } = await threadWith('a', 'b');
+    const path = `${deployment.url}/threads/${thread_id}/history`;
+    const select = ['values.messages', 'values.none', 'checkpoint_id'];
+    const { json } = await ask(`${path}?limit=5&${select.map((field) => `select=${field}`).join('&')}`);
+    expect(json).toEqual([
+      { values: { messages: expect.any(Array) }, checkpoint_id: checkpointIds[1] },
+      { values: { messages: expect.any(Array) }, checkpoint_id: checkpointIds[0] },
+    ]);
+    expect((json as unknown[]).map(contentsOf)).toEqual([['a', 'b'], ['a']]);
+    expect((await ask(path, { body: { limit: 5, select } })).json).toEqual(json);
+    expect((await ask(`${path}?select=next`)).json).toEqual([{ next: [] }]);
+    expect((await ask(`${path}?select=secrets`)).status).toBe(422);
+  });
+
   it('filters by metadata', async () => {
     expect(await history({ limit: 10, metadata: { source: 'update' } })).toHaveLength(3);
     expect(await history({ limit: 10, metadata: { source: 'input' } })).toHaveLength(0);

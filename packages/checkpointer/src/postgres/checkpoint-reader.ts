@@ -81,8 +81,9 @@ const wholeCheckpointsFor = (run: string) => `
   FROM c JOIN checkpoint_write_replaced r USING (thread_id, checkpoint_ns, checkpoint_id)
   WHERE r.run_id = ${run}::uuid`;
 
-const COLUMNS = `thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, data_type, data, metadata_type,
-  metadata_data, channel_blobs`;
+const COLUMNS_BUT_VALUES = `thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, data_type, data, metadata_type,
+  metadata_data`;
+const COLUMNS = `${COLUMNS_BUT_VALUES}, channel_blobs`;
 
 const GET = {
   name: 'checkpoint_get',
@@ -126,7 +127,7 @@ export class CheckpointReader {
   }
 
   async list(query: CheckpointQuery, runId: string | null = null): Promise<ReadCheckpoint[]> {
-    const { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit } = query;
+    const { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit, withoutValuesOf = [] } = query;
     if (threadId !== undefined && !isUuid(threadId)) return [];
     const values: unknown[] = [];
     const given = (value: unknown) => `$${values.push(value)}`;
@@ -137,8 +138,12 @@ export class CheckpointReader {
     if (beforeCheckpointId !== undefined) conditions.push(`checkpoint_id < ${given(toSqlText(beforeCheckpointId))}`);
     if (filter && Object.keys(filter).length > 0) conditions.push(`metadata @> ${given(toSqlJson(filter))}::jsonb`);
     const run = given(runId);
+    const columns =
+      withoutValuesOf.length > 0
+        ? `${COLUMNS_BUT_VALUES}, channel_blobs - ${given(withoutValuesOf.map(toSqlText))}::text[] AS channel_blobs`
+        : COLUMNS;
     const text = `WITH c AS MATERIALIZED (
-      SELECT ${COLUMNS} FROM checkpoint WHERE ${conditions.join(' AND ')}
+      SELECT ${columns} FROM checkpoint WHERE ${conditions.join(' AND ')}
       ORDER BY checkpoint_id DESC ${limit === undefined ? '' : `LIMIT ${given(limit)}`}
     ) ${wholeCheckpointsFor(run)}`;
     return wholeCheckpoints(await this.#rows({ text, values }));

@@ -30,7 +30,7 @@ export class StateCommands {
 
   readonly listCheckpoints: CommandHandler = async ({ scope, threadId }, params) => {
     const { namespace = [], limit = DEFAULT_LIMIT, before } = readListCheckpoints(params);
-    const query = { ...positionOf(namespace), limit, beforeCheckpointId: before };
+    const query = { ...positionOf(namespace), limit, beforeCheckpointId: before, keys: [] };
     const states = await missingAsNoRun(this.#states.history(scope, threadId, query));
     return { checkpoints: states.map(toSummary) };
   };

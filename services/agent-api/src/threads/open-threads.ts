@@ -42,6 +42,8 @@ export interface ThreadParts {
   streams: RunStreams;
   readers: Readers;
   retention: ThreadRetentionSettings;
+  /** LANGGRAPH_THREAD_HISTORY_MAX_STATE_BYTES; 0 for any number. */
+  historyMaxBytes: number;
   keys: IdempotencyKeys;
   guard: RouteGuard;
   sweeps: SweepMetrics;
@@ -75,6 +77,7 @@ export function openThreads(parts: ThreadParts): Threads {
     keys,
     onUpdated: (fence, state) =>
       publishStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
+    historyMaxBytes: parts.historyMaxBytes || undefined,
   });
   const onDeleted = createDeletionHandler({ streams, wakeWaiting: () => readers.wake(), logger });
   const service = new ThreadService({

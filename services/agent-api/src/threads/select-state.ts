@@ -1,13 +1,21 @@
 import type { ThreadState } from '@runyard/contracts';
 
+const KEY_OF_VALUES = 'values.';
+
+/** Returns the keys of the values that the named fields need; undefined for all of them. */
+export function keysOfValues(select: string[] | undefined): string[] | undefined {
+  if (select === undefined || select.length === 0 || select.includes('values')) return undefined;
+  return select.filter((field) => field.startsWith(KEY_OF_VALUES)).map((field) => field.slice(KEY_OF_VALUES.length));
+}
+
 /** Picks the named fields of a state; `values.<key>` is one key of its values. */
 export function selectStateFields(state: ThreadState, select: string[] | undefined): Partial<ThreadState> {
   if (select === undefined || select.length === 0) return state;
   const shown: Record<string, unknown> = {};
   for (const field of select) {
-    if (!field.startsWith('values.')) shown[field] = state[field as keyof ThreadState];
+    if (!field.startsWith(KEY_OF_VALUES)) shown[field] = state[field as keyof ThreadState];
     else if (!select.includes('values')) {
-      const key = field.slice('values.'.length);
+      const key = field.slice(KEY_OF_VALUES.length);
       const values = state.values as Record<string, unknown> | null;
       shown.values ??= {};
       const chosen = shown.values as Record<string, unknown>;

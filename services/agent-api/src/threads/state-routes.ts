@@ -13,7 +13,7 @@ import { READ_THREAD, UPDATE_THREAD } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { isSet } from '../http/query-flag.ts';
 import { checkpointPositionOf, positionBefore } from './checkpoint-position.ts';
-import { selectStateFields } from './select-state.ts';
+import { keysOfValues, selectStateFields } from './select-state.ts';
 import type { StateService } from './state-service.ts';
 
 export function stateRoutes(states: StateService, keys: IdempotencyKeys, guard: RouteGuard): GuardedOperation[] {
@@ -40,14 +40,16 @@ export function stateRoutes(states: StateService, keys: IdempotencyKeys, guard: 
       states.update(scope, params.thread_id, body, keyed),
     ),
     guard.bind(getThreadHistory, [READ_THREAD], async ({ params, query }, [scope]) => {
-      const search = { limit: query.limit ?? 1, beforeCheckpointId: query.before };
-      return replyWithAllSelected(states.history(scope, params.thread_id, search));
+      const select = query.select === undefined ? undefined : [query.select].flat();
+      const search = { limit: query.limit ?? 1, beforeCheckpointId: query.before, keys: keysOfValues(select) };
+      return replyWithAllSelected(states.history(scope, params.thread_id, search), select);
     }),
     guard.bind(searchThreadHistory, [READ_THREAD], async ({ params, body }, [scope]) => {
       const search = {
         limit: body.limit ?? 1,
         beforeCheckpointId: positionBefore(params.thread_id, body.before).checkpointId,
         metadata: body.metadata ?? undefined,
+        keys: keysOfValues(body.select),
         ...checkpointPositionOf(params.thread_id, body.checkpoint),
       };
       return replyWithAllSelected(states.history(scope, params.thread_id, search), body.select);

@@ -30,6 +30,8 @@ export interface HistoryQuery extends StateQuery {
   limit: number;
   beforeCheckpointId?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
+  /** The keys of the values that are needed; others may be missing. Left out: all. */
+  keys?: string[] | undefined;
 }
 
 export interface StateUpdateResult {
@@ -63,6 +65,8 @@ export interface StateServiceOptions {
   checkpoints: Pick<PostgresCheckpoints, 'findMarked' | 'has'>;
   keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
   onUpdated: OnStateUpdated;
+  /** Bytes of JSON after which a history has no older state. Left out: any number. */
+  historyMaxBytes?: number | undefined;
 }
 
 /** Reads and writes the state of threads through their graphs, which alone understand it. */
@@ -92,8 +96,9 @@ export class StateService {
   async history(scope: Scope, threadId: string, query: HistoryQuery): Promise<ThreadState[]> {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined || query.limit === 0) return [];
+    const maxBytes = this.#options.historyMaxBytes;
     try {
-      const request = { ...(await this.#graphOf(threadId, graphId)), ...query };
+      const request = { ...(await this.#graphOf(threadId, graphId)), ...query, maxBytes };
       const states = (await this.#options.host.getHistory(request, this.#options.backends())) as ThreadState[];
       return states.map(toWireState);
     } catch (error) {

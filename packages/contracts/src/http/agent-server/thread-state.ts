@@ -206,6 +206,7 @@ export const getThreadHistory = defineOperation({
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 1 })),
     before: Type.Optional(Type.String({ description: 'Only states older than this checkpoint.' })),
+    select: Type.Optional(Type.Union([SelectedField, Selected])),
   }),
   responses: { 200: historyAnswer, 404: notFound, 422: invalid },
   examples: { params, query: { limit: 10 } },

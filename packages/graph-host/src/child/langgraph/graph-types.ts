@@ -28,7 +28,7 @@ export interface StateSnapshot {
 export interface CompiledGraph {
   checkpointer?: unknown;
   store?: unknown;
-  nodes?: Record<string, unknown>;
+  nodes?: Record<string, { triggers?: string[] }>;
   /** The channels that take the input: their names, or the one that takes all of it. */
   inputChannels?: string | string[];
   /** The graph of state that this one was compiled from; graphs of functions have none. */

@@ -7,9 +7,13 @@ import type { GraphConfig, StateSnapshot } from '../langgraph/graph-types.ts';
 import type { GraphUse, LoadedGraph } from '../loading/load-graphs.ts';
 import { toCommand } from '../run/run-command.ts';
 import { errorBody } from '../wire/error-body.ts';
+import { toWireJson } from '../wire/wire-json.ts';
 import { type StateBackends, type StateView, stateView } from './state-view.ts';
 import { stepWrites } from './step-writes.ts';
 import { threadState } from './thread-state.ts';
+
+/** The number of states that are read at once where their bytes are limited. */
+const BOUNDED_PAGE = 4;
 
 type Json = Record<string, unknown>;
 type Update = NonNullable<StateUpdateRequest['supersteps']>[number]['updates'][number];
@@ -20,29 +24,55 @@ export async function getState(graph: LoadedGraph, request: StateRequest, backen
   return threadState(snapshot, { graphId: request.graphId, writes: await writesBefore(view, snapshot) });
 }
 
+/**
+ * Returns states, newest first, until there are no more, or enough of them, or too many bytes of them. With a limit of
+ * bytes they are read a few at a time.
+ */
 export async function getHistory(
   graph: LoadedGraph,
   request: HistoryRequest,
   backends: StateBackends,
 ): Promise<Json[]> {
-  if (request.limit <= 0) return [];
-  const view = await viewFor(graph, request, backends, 'threads.read');
+  const { limit, maxBytes = Number.POSITIVE_INFINITY, checkpointNs = '' } = request;
+  // The channels of a subgraph are not those of the graph.
+  const keys = checkpointNs === '' ? request.keys : undefined;
+  const view = await viewFor(graph, request, backends, 'threads.read', keys);
+  const pageMax = maxBytes < Number.POSITIVE_INFINITY ? BOUNDED_PAGE : limit;
+  const states: Json[] = [];
+  let bytes = '['.length;
+  let before = request.beforeCheckpointId;
+  while (states.length < limit) {
+    const wanted = Math.min(pageMax, limit - states.length);
+    // One more is listed than wanted: the writes of the oldest one are found at its parent.
+    const listed = await listStates(view, request, { limit: wanted + 1, before });
+    for (const snapshot of listed.slice(0, wanted)) {
+      const state = threadState(snapshot, {
+        graphId: request.graphId,
+        writes: await writesBefore(view, snapshot, listed),
+      });
+      if (maxBytes < Number.POSITIVE_INFINITY) bytes += Buffer.byteLength(toWireJson(state, 'state')) + ','.length;
+      if (states.length > 0 && bytes > maxBytes) return states;
+      states.push(state);
+      before = snapshot.config.configurable?.checkpoint_id as string | undefined;
+    }
+    if (listed.length <= wanted || before === undefined) break;
+  }
+  return states;
+}
+
+async function listStates(
+  view: StateView,
+  request: HistoryRequest,
+  { limit, before }: { limit: number; before: string | undefined },
+): Promise<StateSnapshot[]> {
   const options = {
-    // Lists one more than requested: the writes of the oldest one are found at its parent.
-    limit: request.limit + 1,
+    limit,
     ...(request.metadata && { filter: request.metadata }),
-    ...(request.beforeCheckpointId !== undefined && {
-      before: { configurable: { thread_id: request.threadId, checkpoint_id: request.beforeCheckpointId } },
-    }),
+    ...(before !== undefined && { before: { configurable: { thread_id: request.threadId, checkpoint_id: before } } }),
   };
   const snapshots: StateSnapshot[] = [];
   for await (const snapshot of view.graph.getStateHistory(configOf(request), options)) snapshots.push(snapshot);
-  const states: Json[] = [];
-  for (const snapshot of snapshots.slice(0, request.limit)) {
-    const writes = await writesBefore(view, snapshot, snapshots);
-    states.push(threadState(snapshot, { graphId: request.graphId, writes }));
-  }
-  return states;
+  return snapshots;
 }
 
 /** @returns `{checkpoint, configurable, checkpoint_id}` of the checkpoint that was written last */
@@ -110,9 +140,10 @@ async function viewFor(
   { threadId, config: given }: StateRequest | HistoryRequest,
   backends: StateBackends,
   accessContext: GraphUse['accessContext'],
+  keys?: string[],
 ): Promise<StateView> {
   const config = { ...given, configurable: { ...given?.configurable, thread_id: threadId } };
-  return stateView(await graph.getGraph(config, { accessContext, executionRuntime: null }), graph, backends);
+  return stateView(await graph.getGraph(config, { accessContext, executionRuntime: null }), graph, backends, keys);
 }
 
 function configOf(request: StateRequest | HistoryRequest): GraphConfig {

@@ -2,7 +2,7 @@
  * Makes a view of a graph with the checkpointer and store of one state request. The view inherits everything else: the
  * shared graph stays unchanged, and LangGraph finds both where it looks for them outside a run.
  */
-import { createSaver, createStore } from '@runyard/checkpointer/graph-process';
+import { type CheckpointBackend, createSaver, createStore } from '@runyard/checkpointer/graph-process';
 import type { CompiledGraph } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import type { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
@@ -31,12 +31,15 @@ export interface StateBackends {
   store: RemoteStore;
 }
 
+/** @param keys the keys of the state that listed checkpoints need; without them, all */
 export function stateView(
   shared: CompiledGraph,
   { modules, saverOptions }: LoadedGraph,
   backends: StateBackends,
+  keys?: string[],
 ): StateView {
-  const saver = createSaver(modules.checkpoint, backends.checkpoints, saverOptions);
+  const checkpoints = keys ? listWithout(backends.checkpoints, unneededChannels(shared, keys)) : backends.checkpoints;
+  const saver = createSaver(modules.checkpoint, checkpoints, saverOptions);
   const writes = new Map<unknown, PendingWriteTuple[]>();
   let newest: Tuple | undefined;
   const remember = <T>(read: T): T => {
@@ -64,4 +67,27 @@ export function stateView(
   saver.put = (config, checkpoint, metadata, versions) =>
     put(config, checkpoint, { ...metadata, ...view.nextMetadata }, versions);
   return view;
+}
+
+/** Returns the channels of keys that nobody needs. The triggers of nodes are needed to say which nodes come next. */
+function unneededChannels({ streamChannelsAsIs, nodes = {} }: CompiledGraph, keys: string[]): string[] {
+  if (!Array.isArray(streamChannelsAsIs)) return [];
+  const needed = new Set([...keys, ...Object.values(nodes).flatMap(({ triggers = [] }) => triggers)]);
+  return streamChannelsAsIs.filter((channel) => !needed.has(channel));
+}
+
+/** Lists checkpoints without the values of these channels, also where they have to be put together from changes. */
+function listWithout(backend: RemoteCheckpoints, channels: string[]): CheckpointBackend {
+  return {
+    get: (...place) => backend.get(...place),
+    list: (query) => backend.list({ ...query, withoutValuesOf: channels }),
+    put: (put) => backend.put(put),
+    putWrites: (put) => backend.putWrites(put),
+    deleteThread: (threadId) => backend.deleteThread(threadId),
+    channelHistories: (key, wanted) =>
+      backend.channelHistories(
+        key,
+        wanted.filter((channel) => !channels.includes(channel)),
+      ),
+  };
 }
