@@ -173,5 +173,7 @@ function bytesOfKey(text: string): Buffer {
   if ([16, 24, 32].includes(plain.length)) return plain;
   const decoded = Buffer.from(text, 'base64');
   if (decoded.length === 32) return decoded;
-  throw new EncryptionError('LANGGRAPH_AES_KEY must be 16, 24 or 32 characters, or 32 bytes in base64 or hex.');
+  throw new EncryptionError(
+    'LANGGRAPH_AES_KEY must be 16, 24 or 32 characters, or 32 bytes in base64 or hex, and so must each older key.',
+  );
 }

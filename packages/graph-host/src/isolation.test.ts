@@ -30,13 +30,13 @@ const isAlive = (pid: number) =>
     () => false,
   );
 
-it('a project does not get the encryption key of its deployment, even when its own file has it', async () => {
+it('a project does not get the encryption keys of its deployment, even when its own file has them', async () => {
   const graph = await readFile(`${fixtures}basic/probe.ts`, 'utf8');
   const directory = await temporaryProject({
     'agent.ts': graph,
     'langgraph.json': JSON.stringify({
       graphs: { agent: './agent.ts:graph' },
-      env: { LANGGRAPH_AES_KEY: 'k', MINE: 'm' },
+      env: { LANGGRAPH_AES_KEY: 'k', LANGGRAPH_AES_LEGACY_KEY: 'l', LANGGRAPH_AES_FALLBACK_KEYS: 'f', MINE: 'm' },
     }),
   });
   const own = await startHost('basic', { configPath: `${directory}/langgraph.json` });

@@ -9,7 +9,7 @@ import type {
   EncryptionContextRequest,
   LoadedEncryption,
 } from '../encryption.ts';
-import { withoutEncryptionKeys } from '../project/project-environment.ts';
+import { withoutEncryptionKeys } from '../project/encryption-keys.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { HostConnection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { DEPLOYMENT_KEYS_VARIABLE } from '@runyard/contracts';
-import { projectEnvironment, withoutEncryptionKeys } from './project-environment.ts';
+import { encryptionKeys, withoutEncryptionKeys } from './encryption-keys.ts';
+import { projectEnvironment } from './project-environment.ts';
 import { type Project, readProject } from './read-project.ts';
 import { sectionVariables } from './section-variables.ts';
 
@@ -15,7 +16,7 @@ export interface OpenProject {
 
 /** What decides about the encryption of the deployment's data at rest. The project's code sees none of the keys. */
 export interface ProjectEncryptionVariables {
-  /** LANGGRAPH_AES_KEY. */
+  /** LANGGRAPH_AES_KEY, and behind it the keys that only decrypt, separated by commas. */
   aesKey: string | undefined;
   /** LANGGRAPH_AES_JSON_KEYS: the keys of searchable JSON whose values are encrypted too. */
   aesJsonKeys: string | undefined;
@@ -40,11 +41,14 @@ export async function openProject(
   const configPath = resolve(projectDir, config.LANGGRAPH_CONFIG_PATH);
   const project = await readProject(projectDir, configPath, { ...sectionVariables(own), ...deployment });
   const variables = projectEnvironment({ own, project: project.env, deployment });
-  const [aesKey, aesJsonKeys] = (['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS'] as const).map(
-    (name) => variables[name] || own[name] || undefined,
-  );
+  const find = (name: string) => variables[name] || own[name] || undefined;
   // Only the platform names its own keys: a project's `env` may not.
   const platformKeys = deployment[DEPLOYMENT_KEYS_VARIABLE] || undefined;
-  const encryption = { aesKey, aesJsonKeys, platformKeys, mustEncrypt: project.auth !== null };
+  const encryption = {
+    aesKey: encryptionKeys(find),
+    aesJsonKeys: find('LANGGRAPH_AES_JSON_KEYS'),
+    platformKeys,
+    mustEncrypt: project.auth !== null,
+  };
   return { project, configPath, environment: withoutEncryptionKeys(variables), encryption };
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { projectEnvironment, withoutEncryptionKeys } from './project-environment.ts';
+import { withoutEncryptionKeys } from './encryption-keys.ts';
+import { projectEnvironment } from './project-environment.ts';
 
 it('a project gets the machine variables that a program needs and none of the platform; the deployment wins', () => {
   const own = { PATH: '/bin', DATABASE_URI: 'postgres://secret', LANGGRAPH_HTTP: '{}', LANGGRAPH_API_URL: 'http://a' };

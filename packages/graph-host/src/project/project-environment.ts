@@ -1,4 +1,4 @@
-import { DEPLOYMENT_KEYS_VARIABLE, machineEnvironment } from '@runyard/contracts';
+import { machineEnvironment } from '@runyard/contracts';
 import { sectionVariables } from './section-variables.ts';
 
 /**
@@ -15,10 +15,4 @@ export function projectEnvironment(sources: {
   const { LANGGRAPH_API_URL } = own;
   const address: Record<string, string> = LANGGRAPH_API_URL === undefined ? {} : { LANGGRAPH_API_URL };
   return { ...machineEnvironment(own), ...address, ...project, ...sectionVariables(own), ...deployment };
-}
-
-/** Removes the keys to the deployment's data: they are for the platform alone, from whichever source. */
-export function withoutEncryptionKeys(variables: Record<string, string>): Record<string, string> {
-  const { LANGGRAPH_AES_KEY: _own, [DEPLOYMENT_KEYS_VARIABLE]: _platforms, ...rest } = variables;
-  return rest;
 }
