@@ -96,6 +96,7 @@ export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
 export const TUNABLE_VARIABLES: readonly string[] = [
   'N_JOBS_PER_WORKER',
   'BG_JOB_MAX_RETRIES',
+  'BG_JOB_MAX_DRAINS',
   'BG_JOB_TIMEOUT_SECS',
   'RUN_KEY_WAIT_SECS',
   'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS',

@@ -14,6 +14,8 @@ export interface RunEngineOptions {
   maxFailures?: number;
   /** Attempts after which a run ends in `error` whatever ended them (RUN_ATTEMPTS_MAX). Default 100. */
   maxAttempts?: number;
+  /** How often a run may be handed back by workers that stop (BG_JOB_MAX_DRAINS). Default 50. */
+  maxDrains?: number;
   /** Milliseconds that a run waits after its first, second, … attempt that does not count as failed; then the last. */
   releaseDelaysMs?: readonly number[];
   /** Milliseconds after which a run ends in `error` whose encryption key no worker has got. Default 24 h. */

@@ -95,6 +95,7 @@ export class RunEngine {
       leaseMs: options.leaseMs ?? 10_000,
       maxFailures: options.maxFailures ?? 3,
       maxAttempts: options.maxAttempts ?? 100,
+      maxDrains: options.maxDrains ?? 50,
       releaseDelaysMs: options.releaseDelaysMs ?? RELEASE_DELAYS_MS,
       keyWaitMs: options.keyWaitMs ?? KEY_WAIT_MS,
       resultTtlMs: options.resultTtlMs ?? 3_600_000,

@@ -71,6 +71,8 @@ export interface OwnedRun {
   epoch: bigint;
   attempt: number;
   failures: number;
+  /** How often its worker stopped in good order and handed it back. */
+  drains: number;
   keepsThread: boolean;
   cancelAction: CancelAction | null;
   cancelReason: string | null;
@@ -86,7 +88,7 @@ export interface OwnedRun {
 export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, OwnedRun>> {
   const { rows } = await client.query({
     name: 'engine_lock_owned_runs',
-    text: `SELECT f.thread_id, f.epoch, r.run_id, r.assistant_id, r.attempt, r.failures, r.keeps_thread, r.cancel_action,
+    text: `SELECT f.thread_id, f.epoch, r.run_id, r.assistant_id, r.attempt, r.failures, r.drains, r.keeps_thread, r.cancel_action,
                   r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
                   (extract(epoch FROM clock_timestamp() - r.cancel_requested_at) * 1000)::float8 AS cancelled_for_ms,
                   (extract(epoch FROM clock_timestamp() - r.key_missing_since) * 1000)::float8 AS key_missing_for_ms
@@ -107,6 +109,7 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
         epoch: BigInt(row.epoch),
         attempt: row.attempt,
         failures: row.failures,
+        drains: row.drains,
         keepsThread: row.keeps_thread,
         cancelAction: row.cancel_action,
         cancelReason: row.cancel_reason,

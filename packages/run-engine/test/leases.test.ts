@@ -326,6 +326,33 @@ describe('a worker', () => {
     await engine.close();
   });
 
+  it('that stops hands a run back as often as is allowed, whatever else ends its attempts, and then ends it', async () => {
+    const engine = new RunEngine({
+      pool: fixture.pool,
+      deploymentId: 'test',
+      source: '/test',
+      maxDrains: 2,
+      releaseDelaysMs: [0],
+    });
+    const { run } = await engine.createRun(aRun({ keepsThread: true }));
+    const outcomes = [];
+    for (const release of [
+      { isDrained: true },
+      {},
+      { isQuarantined: true },
+      { isDrained: true },
+      { isDrained: true },
+    ]) {
+      outcomes.push((await engine.releaseRun((await claimOne(await fixture.worker())).fence, release)).outcome);
+    }
+    expect(outcomes).toEqual(['pending', 'pending', 'pending', 'pending', 'ended']);
+    expect(await engine.getRun(run.threadId, run.runId)).toMatchObject({
+      status: 'error',
+      error: { error: 'RunDrainLimitReached', message: expect.stringContaining('stopped 3 times') },
+    });
+    await engine.close();
+  });
+
   it('that does not know which run crashed its host charges none and quarantines them', async () => {
     await fixture.engine.createRun(aRun());
     for (let attempt = 1; attempt <= 5; attempt += 1) {

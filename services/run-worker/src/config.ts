@@ -17,6 +17,11 @@ export const configSchema = Type.Object({
 
   N_JOBS_PER_WORKER: Type.Integer({ default: 10, minimum: 0, description: 'Runs at a time; 0 takes none.' }),
   BG_JOB_MAX_RETRIES: Type.Integer({ default: 3, minimum: 1, description: 'Failed attempts that end a run.' }),
+  BG_JOB_MAX_DRAINS: Type.Integer({
+    default: 50,
+    minimum: 0,
+    description: 'How often workers that stop may hand a run back; then it ends.',
+  }),
   RUN_ATTEMPTS_MAX: Type.Integer({
     default: 100,
     minimum: 1,

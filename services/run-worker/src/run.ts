@@ -87,6 +87,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     leaseMs,
     maxFailures: config.BG_JOB_MAX_RETRIES,
     maxAttempts: config.RUN_ATTEMPTS_MAX,
+    maxDrains: config.BG_JOB_MAX_DRAINS,
     keyWaitMs: config.RUN_KEY_WAIT_SECS * 1000,
     onMissingKey: (report: MissingKeyReport) => logger.warn('runs wait for an encryption key', { ...report }),
     onWebhooksQueued: () => webhookSignals.send(),

@@ -88,6 +88,7 @@ interface CancelRow {
   assistant_id: string;
   attempt: number;
   failures: number;
+  drains: number;
   status: 'pending' | 'running' | 'interrupted';
   keeps_thread: boolean;
   action: CancelAction;
@@ -177,7 +178,7 @@ export async function cancelRunsOfThreads(
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
              AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$7::jsonb')})
              AND ($8::bigint IS NULL OR r.seq <= $8)
-           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread, r.seq,
+           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.drains, r.status, r.keeps_thread, r.seq,
                      r.cancel_action AS action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
                      -- A statement does not see its own changes: the other side is the order of before.
                      r.cancel_action IS DISTINCT FROM
@@ -193,7 +194,7 @@ export async function cancelRunsOfThreads(
                ${selectEvents('never_started', 13, ['attempt', 'status'], ['seq', '2 AS step'])}
              ) e ORDER BY seq, step
            )
-           SELECT run_id, thread_id, assistant_id, attempt, failures, status, keeps_thread, action, cancel_reason,
+           SELECT run_id, thread_id, assistant_id, attempt, failures, drains, status, keeps_thread, action, cancel_reason,
                   has_webhooks
            FROM changed`,
     values: [
@@ -247,6 +248,7 @@ function toOwnedRun(row: CancelRow, epoch: bigint): OwnedRun {
     epoch,
     attempt: row.attempt,
     failures: row.failures,
+    drains: row.drains,
     keepsThread: row.keeps_thread,
     cancelAction: row.action,
     cancelReason: row.cancel_reason,

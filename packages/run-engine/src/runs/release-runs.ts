@@ -20,6 +20,8 @@ export interface ReleaseOptions {
   maxFailures: number;
   /** Attempts after which a run ends whatever ended them. */
   maxAttempts: number;
+  /** How often a run may be handed back by workers that stop. */
+  maxDrains: number;
   /** Milliseconds that a run waits after its first, second, … attempt that does not count as failed; then the last. */
   releaseDelaysMs: readonly number[];
   /** Milliseconds after which a run ends whose encryption key no worker has got. */
@@ -64,7 +66,7 @@ export async function releaseRuns(
   options: ReleaseOptions,
   events: RunEvents,
 ): Promise<Map<string, ReleasedRun>> {
-  const waiting: (OwnedRelease & { failures: number })[] = [];
+  const waiting: (OwnedRelease & { failures: number; drains: number })[] = [];
   const interrupted: OwnedRun[] = [];
   const rolledBack: OwnedRun[] = [];
   const exhausted: { run: OwnedRun; error: ErrorInfo }[] = [];
@@ -72,12 +74,13 @@ export async function releaseRuns(
   for (const release of releases) {
     const { run, failure } = release;
     const failures = failure ? (withProgress.has(run.runId) ? 1 : run.failures + 1) : run.failures;
+    const drains = run.drains + (release.isDrained ? 1 : 0);
     if (run.cancelAction === 'rollback') rolledBack.push(run);
     else if (run.cancelAction === 'interrupt') interrupted.push(run);
     else {
-      const error = limitReached(release, failures, options);
+      const error = limitReached(release, { failures, drains }, options);
       if (error) exhausted.push({ run, error });
-      else waiting.push({ delayMs: defaultDelayMs(release, options), ...release, failures });
+      else waiting.push({ delayMs: defaultDelayMs(release, options), ...release, failures, drains });
     }
   }
   await endRuns(
@@ -123,9 +126,14 @@ function retryReason({ isLost, failure, isQuarantined }: OwnedRelease): RetryRea
 }
 
 /** Returns the error of a run that has no further attempt. */
-function limitReached(release: OwnedRelease, failures: number, options: ReleaseOptions): ErrorInfo | undefined {
-  const { run, failure, cause, awaitsKey } = release;
+function limitReached(
+  release: OwnedRelease,
+  { failures, drains }: { failures: number; drains: number },
+  options: ReleaseOptions,
+): ErrorInfo | undefined {
+  const { run, failure, cause, awaitsKey, isDrained } = release;
   if (failure && failures >= options.maxFailures) return toExhaustedError(failures, failure);
+  if (isDrained && drains > options.maxDrains) return toDrainedError(drains);
   if (awaitsKey && (run.keyMissingForMs ?? 0) >= options.keyWaitMs) return toMissingKeyError(options.keyWaitMs, cause);
   if (awaitsKey === 'beforeExecution' || run.attempt < options.maxAttempts) return undefined;
   return toLimitError(run.attempt, failure ?? cause);
@@ -135,6 +143,13 @@ function toExhaustedError(failures: number, failure: ErrorInfo): ErrorInfo {
   return {
     error: 'RunAttemptsExhausted',
     message: `The run was given up after ${failures} failed ${failures === 1 ? 'attempt' : 'attempts'}; the last: ${failure.error}: ${failure.message}`,
+  };
+}
+
+function toDrainedError(drains: number): ErrorInfo {
+  return {
+    error: 'RunDrainLimitReached',
+    message: `The run was given up after its workers stopped ${drains} times. Deploy less often, or set BG_JOB_MAX_DRAINS.`,
   };
 }
 
@@ -177,7 +192,7 @@ async function findRunsWithProgress(client: pg.ClientBase, releases: OwnedReleas
 
 async function requeueRuns(
   client: pg.ClientBase,
-  releases: (OwnedRelease & { failures: number })[],
+  releases: (OwnedRelease & { failures: number; drains: number })[],
   { leaseMs }: ReleaseOptions,
 ): Promise<void> {
   if (releases.length === 0) return;
@@ -185,13 +200,13 @@ async function requeueRuns(
     name: 'engine_requeue_runs',
     text: `WITH i AS (
              SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[], $7::float8[],
-                                  $8::boolean[], $9::boolean[])
-               AS i (run_id, thread_id, failures, is_suspect, is_lost, delay_ms, awaits_key, is_unexecuted)
+                                  $8::boolean[], $9::boolean[], $10::integer[])
+               AS i (run_id, thread_id, failures, is_suspect, is_lost, delay_ms, awaits_key, is_unexecuted, drains)
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL FROM i WHERE f.thread_id = i.thread_id
            )
            UPDATE run r
-           SET status = 'pending', worker_id = NULL, epoch = NULL, failures = i.failures,
+           SET status = 'pending', worker_id = NULL, epoch = NULL, failures = i.failures, drains = i.drains,
                ready_at = CASE WHEN i.delay_ms > 0 THEN now() + make_interval(secs => i.delay_ms / 1000)
                                ELSE r.ready_at END,
                is_suspect = r.is_suspect OR i.is_suspect, updated_at = now(),
@@ -211,6 +226,7 @@ async function requeueRuns(
       releases.map(({ delayMs }) => delayMs ?? 0),
       releases.map(({ awaitsKey }) => awaitsKey !== undefined),
       releases.map(({ awaitsKey }) => awaitsKey === 'beforeExecution'),
+      releases.map(({ drains }) => drains),
     ],
   });
   await refreshHeads(

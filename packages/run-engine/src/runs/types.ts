@@ -203,6 +203,8 @@ export interface RunRelease {
   failure?: ErrorInfo;
   /** Names the end of an attempt that does not count as failed. Its run says so when it is given up. */
   cause?: ErrorInfo;
+  /** True when the worker stops in good order and hands the run back. */
+  isDrained?: boolean;
   /**
    * True when the run was one of several in a host that crashed. Nobody knows which run caused the crash, so the
    * attempt does not count.

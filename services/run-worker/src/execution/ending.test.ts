@@ -44,7 +44,7 @@ it('an aborted run is interrupted, timed out or handed back, as the abort was me
     status: 'error',
     error: { error: 'TimeoutError', message: 'The run took longer than 5 seconds.' },
   });
-  expect(decideEnding(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
+  expect(decideEnding(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: { isDrained: true } });
 });
 
 it('a run whose data the project did not encrypt is charged, and tried again when its handlers are asked again', () => {

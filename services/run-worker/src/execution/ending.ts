@@ -39,7 +39,7 @@ export function decideEnding(
     }
     case 'aborted': {
       const { values, checkpointId } = outcome;
-      if (stop?.kind === 'drained') return { kind: 'release', release: {} };
+      if (stop?.kind === 'drained') return { kind: 'release', release: { isDrained: true } };
       if (stop?.kind === 'timedOut') {
         const message = `The run took longer than ${timeoutSeconds} seconds.`;
         return failWith(values, checkpointId, { error: 'TimeoutError', message });
@@ -55,7 +55,7 @@ export function decideEnding(
       };
     }
     case 'drained':
-      return { kind: 'release', release: {} };
+      return { kind: 'release', release: { isDrained: true } };
     case 'fenced':
       return { kind: 'drop' };
     case 'lost':
