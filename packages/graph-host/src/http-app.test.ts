@@ -150,8 +150,9 @@ it('an app streams large bodies, and notices when the client disconnects', async
 });
 
 it('a host returns the routes that an app describes', async () => {
-  const { paths, openApi } = await host.serveApp(source('described'), folder.newPath());
+  const { paths, routes, openApi } = await host.serveApp(source('described'), folder.newPath());
   expect(paths).toEqual(['/described']);
+  expect(routes).toEqual([{ method: 'GET', path: '/described' }]);
   expect(openApi).toMatchObject({ openapi: '3.1.0', paths: { '/described': { get: { summary: 'Described' } } } });
   expect(served.openApi).toBeNull();
 });

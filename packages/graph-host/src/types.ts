@@ -301,10 +301,20 @@ export type GraphSchemas = Record<
 /** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
 export type ThreadStateJson = Record<string, unknown>;
 
+/** A route of the project's app. */
+export interface AppRoute {
+  /** In capitals; `ALL` for every method. */
+  method: string;
+  /** A pattern. */
+  path: string;
+}
+
 /** The project's HTTP app, which listens. */
 export interface ServedApp {
   /** Patterns of its routes and middleware. The app need not see a path that matches none of them. */
   paths: string[];
+  /** Its routes without its middleware; null when nobody can tell the two apart. */
+  routes: AppRoute[] | null;
   /** An OpenAPI document of its routes, or null when the app does not describe them. */
   openApi: Record<string, unknown> | null;
   /** True when the app answers websockets. */

@@ -185,7 +185,8 @@ export class Host {
       log: (message) => this.log({ level: 'error', message }),
     });
     await serveProjectApp(app, socketPath, loopback);
-    return { paths: app.paths, openApi: app.openApi, hasWebSockets: app.attachWebSockets !== null };
+    const { paths, routes = null, openApi } = app;
+    return { paths, routes, openApi, hasWebSockets: app.attachWebSockets !== null };
   }
 
   async #authorize({ id, source, request }: ToHost['auth.authorize'], raw: Buffer): Promise<void> {

@@ -16,8 +16,8 @@ export interface HttpSettings {
   skipsChecks: boolean;
   /** The path that everything is served under, without a slash at its end. */
   mountPrefix: string | undefined;
-  /** True when a caller's role is checked before the project's app sees the request. */
-  permissionFirst: boolean;
+  /** True when callers are asked who they are, and their role is checked, before middleware sees the request. */
+  authFirst: boolean;
   /** Decides who may call the routes of the project's app, where the project has an `auth.path`. */
   customRoutes: CustomRoutePolicy;
   /** Picks the request headers that reach `configurable` of runs. */
@@ -34,7 +34,7 @@ export function httpSettings(
     isDisabled: createDisabledFilter(http),
     skipsChecks: http?.disable_meta === true,
     mountPrefix: http?.mount_prefix ?? config.MOUNT_PREFIX,
-    permissionFirst: http?.middleware_order === 'auth_first',
+    authFirst: http?.middleware_order === 'auth_first',
     customRoutes: customRoutePolicyOf(http?.enable_custom_route_auth),
     configurableHeaders: headerPicker(http?.configurable_headers),
     loggedHeaders: http?.logging_headers && headerPicker(http.logging_headers),

@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
-import { defineOperation } from '@runyard/contracts';
-import { EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/graph-host';
+import { defineOperation, PRINCIPAL_HEADER } from '@runyard/contracts';
+import { type AppRoute, EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/graph-host';
 import {
   bind,
   createApp,
@@ -39,6 +39,7 @@ const verifier: PrincipalVerifier = {
     if (headers.caller === 'reader') return reader;
     if (headers.caller === 'writer') return writer;
     if (headers.caller === 'ada') return projectUser(ADA);
+    if (headers[PRINCIPAL_HEADER] === 'a good one') return { ...writer, identity: 'platform' };
     throw new UnauthorizedError('Missing authentication headers', { code: 'principal_token_missing' });
   },
 };
@@ -47,8 +48,10 @@ let loopback: ProjectLoopback;
 let close: (() => unknown)[];
 /** Paths that the project's app was shown. */
 let shown: string[];
-/** Patterns of the app's routes. */
+/** Patterns of the app's routes and middleware. */
 let paths: string[];
+/** The app's routes alone. */
+let routes: AppRoute[] | null;
 let passed: string[];
 
 beforeEach(async () => {
@@ -56,6 +59,7 @@ beforeEach(async () => {
   close = [() => loopback.close()];
   [shown, passed] = [[], []];
   paths = ['/things', '/open', '/mine'];
+  routes = null;
 });
 afterEach(async () => {
   for (const end of close.reverse()) await end();
@@ -78,7 +82,9 @@ async function serveApp(_source: unknown, socketPath: string) {
     const name = String(req.headers[EXCHANGE_HEADER]);
     passed.push(name);
     const { socketPath: back, token } = loopback.endpoint;
-    const { caller } = req.headers;
+    // Middleware turns a cookie into what says who calls, and sees no header of the platform.
+    const { cookie, caller = cookie?.replace('caller=', ''), ...others } = req.headers;
+    expect(Object.keys(others)).not.toContain(PRINCIPAL_HEADER);
     const headers = { ...(caller && { caller }), [EXCHANGE_HEADER]: name, [LOOPBACK_HEADER]: token };
     // Middleware may send a request on to another path.
     const path = req.url!.replace('/rewritten', '/things');
@@ -89,11 +95,11 @@ async function serveApp(_source: unknown, socketPath: string) {
   });
   close.push(() => server.close());
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-  return { paths: [...paths], openApi: null, hasWebSockets: false };
+  return { paths: [...paths], routes, openApi: null, hasWebSockets: false };
 }
 
 async function start({
-  permissionFirst = false,
+  authFirst = false,
   authorizer = undefined as ProjectAppProxyOptions['authorizer'],
   customRoutes = 'authenticated' as CustomRoutePolicy,
 } = {}): Promise<string> {
@@ -113,7 +119,7 @@ async function start({
     loopback,
     principal,
     operations: operations.map(({ operation }) => operation),
-    permissionFirst,
+    authFirst,
     authorizer,
     customRoutes,
     bodyLimitBytes: 1000,
@@ -154,7 +160,7 @@ it('the app passes requests on as those of their callers, and gets only those it
 });
 
 it('the server checks the role of a caller before the app does, when configured so', async () => {
-  const url = await start({ permissionFirst: true });
+  const url = await start({ authFirst: true });
   expect(await call(`${url}/things`, { caller: 'reader' })).toMatchObject([403, {}]);
   expect(shown).toEqual([]);
   expect(await call(`${url}/things`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
@@ -197,6 +203,44 @@ describe('with an auth handler of the project', () => {
     expect(await call(`${url}/custom/who`, { caller: 'ada', ...forged })).toEqual([200, { user: 'ada' }]);
     expect(await call(`${url}/custom/who`, { caller: 'writer', ...forged })).toEqual([200, { user: null }]);
     expect(await call(`${url}/custom/who`, forged)).toMatchObject([401, {}]);
+  });
+
+  describe('middleware', () => {
+    beforeEach(() => {
+      routes = [
+        { method: 'GET', path: '/mine' },
+        { method: 'POST', path: '/things' },
+      ];
+    });
+
+    it('sees requests for the server before anybody asks who calls, and the server asks about what it passes on', async () => {
+      const url = await start({ authorizer });
+      expect(await call(`${url}/things`)).toMatchObject([401, {}]);
+      expect(await call(`${url}/things`, { cookie: 'caller=writer' })).toEqual([200, { caller: 'writer' }]);
+      expect(await call(`${url}/things`, { caller: 'reader' })).toMatchObject([403, {}]);
+      expect(shown).toEqual(['/things', '/things', '/things']);
+    });
+
+    it('passes callers of the platform on, whose proof it does not see', async () => {
+      const url = await start({ authorizer });
+      expect(await call(`${url}/things`, { [PRINCIPAL_HEADER]: 'a good one' })).toEqual([200, { caller: 'platform' }]);
+    });
+
+    it('sees callers alone with auth_first, without an auth handler, and where routes of the app may answer', async () => {
+      const strangers = async (url: string) => expect((await call(`${url}/things`))[0]).toBe(401);
+      await strangers(await start({ authorizer, authFirst: true }));
+      await strangers(await start());
+      routes = [{ method: 'ALL', path: '/things' }];
+      await strangers(await start({ authorizer }));
+      routes = null;
+      await strangers(await start({ authorizer }));
+      expect(shown).toEqual([]);
+    });
+
+    it('does not see strangers at routes of the app', async () => {
+      expect(await call(`${await start({ authorizer })}/mine`)).toMatchObject([401, {}]);
+      expect(shown).toEqual([]);
+    });
   });
 
   it('an open route is called by anybody, and what the app passes on is authenticated anew', async () => {

@@ -25,7 +25,7 @@ import type { CustomRoutePolicy } from '../http/custom-routes.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import { PLATFORM_HEADERS } from '../http/platform-headers.ts';
 import { CustomRouteAccess } from './custom-route-access.ts';
-import { pathFilter } from './path-filter.ts';
+import { pathFilter, routeFilter } from './path-filter.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
 import type { AppTarget } from './project-web-sockets.ts';
 import { sendToApp } from './send-to-app.ts';
@@ -43,8 +43,11 @@ export interface ProjectAppProxyOptions {
   /** Asks the handlers of the project's `auth.path`; undefined for a project without. */
   authorizer?: Pick<Authorizer, 'authorize'> | undefined;
   customRoutes: CustomRoutePolicy;
-  /** True when a caller's role is looked at before the app sees the request. */
-  permissionFirst: boolean;
+  /**
+   * True when the server looks at who calls, and at a caller's role, before middleware sees a request for one of its
+   * own routes.
+   */
+  authFirst: boolean;
   bodyLimitBytes: number;
 }
 
@@ -63,8 +66,9 @@ const ROUTE = 'project app';
 
 /**
  * Puts the project's HTTP app in front of the server's own routes. Whose requests for its own routes the app sees, is
- * for `CustomRouteAccess`; of the others it sees those of authenticated callers. A request that none of its routes or
- * middleware matches never goes to it, and one that it does not answer comes back over the server's socket.
+ * for `CustomRouteAccess`; of the others it sees those of authenticated callers, and middleware of a project with
+ * `auth.path` sees all. A request that none of its routes or middleware matches never goes to it, and one that it does
+ * not answer comes back over the server's socket.
  */
 export class ProjectAppProxy {
   readonly #options: ProjectAppProxyOptions;
@@ -73,6 +77,7 @@ export class ProjectAppProxy {
   readonly #routes = new RouteTable<GuardedRoute>();
   readonly #sockets = new WeakMap<object, Promise<string>>();
   #mayMatch: (path: string) => boolean = () => true;
+  #mayAnswer: (method: string, path: string) => boolean = () => true;
   #openApi: Record<string, unknown> | null = null;
   #hasWebSockets = false;
 
@@ -124,12 +129,16 @@ export class ProjectAppProxy {
   };
 
   async #serve(req: Request, res: Response): Promise<boolean> {
-    const { loopback, bodyLimitBytes, permissionFirst } = this.#options;
+    const { loopback, bodyLimitBytes, authFirst } = this.#options;
     const match = this.#routes.find(req.method, req.path);
     const operation = match.kind === 'found' ? match.target : undefined;
-    const caller = operation ? await this.#callerOf(req, operation) : await this.#callerOfRoute(req);
-    if (operation && caller === undefined) return false;
-    if (permissionFirst && operation && caller) authorize(caller, operation);
+    let caller: Principal | undefined;
+    if (operation === undefined) caller = await this.#callerOfRoute(req);
+    else if (!this.#isForMiddleware(req, operation)) {
+      caller = await this.#callerOf(req, operation);
+      if (caller === undefined) return false;
+      if (authFirst) authorize(caller, operation);
+    }
     res.locals.route = ROUTE;
     const socketPath = await this.#requireSocketPath();
     const headers = {
@@ -139,6 +148,16 @@ export class ProjectAppProxy {
     };
     await proxyToApp(req, res, { socketPath, agent: this.#agent, headers, bodyLimitBytes });
     return true;
+  }
+
+  /**
+   * Returns whether the app has nothing but middleware for a request, which sees it before anybody asks who calls: it may
+   * put there what says so. Only projects that decide about callers themselves choose that.
+   */
+  #isForMiddleware(req: Request, { access }: GuardedRoute): boolean {
+    const { authorizer, authFirst, loopback } = this.#options;
+    if (authorizer === undefined || authFirst || access === 'public' || loopback.isOwnByClaim(req)) return false;
+    return !this.#mayAnswer(req.method, req.path);
   }
 
   /** Returns undefined for a stranger on a public operation, who is answered without the project's code. */
@@ -178,8 +197,9 @@ export class ProjectAppProxy {
     let socket = this.#sockets.get(running);
     if (!socket) {
       const path = loopback.folder.newPath();
-      socket = running.serveApp(source, path).then(({ paths, openApi, hasWebSockets }) => {
+      socket = running.serveApp(source, path).then(({ paths, routes, openApi, hasWebSockets }) => {
         this.#mayMatch = pathFilter(paths);
+        this.#mayAnswer = routeFilter(routes);
         this.#openApi = openApi;
         this.#hasWebSockets = hasWebSockets;
         return path;
@@ -211,7 +231,7 @@ export async function openProjectApp(
     authorizer,
     customRoutes: http.customRoutes,
     operations: operations.filter((operation) => !http.isDisabled(operation)),
-    permissionFirst: http.permissionFirst,
+    authFirst: http.authFirst,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
   });
   await app.start();

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
+import { PRINCIPAL_HEADER, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import {
   EXCHANGE_HEADER,
   type HostUser,
@@ -150,6 +150,10 @@ export class ProjectLoopback {
     if (exchange) {
       this.#exchanges.delete(name as string);
       this.#inner.set(req, exchange.outer);
+      // The project's code sees no proof of a caller of the platform, and what it passes on has the client's own.
+      const proof = exchange.outer.req.headers[PRINCIPAL_HEADER];
+      if (proof === undefined) delete req.headers[PRINCIPAL_HEADER];
+      else req.headers[PRINCIPAL_HEADER] = proof;
     }
     const caller = exchange ? exchange.caller : PROJECT;
     if (caller) this.#callers.set(req, caller);

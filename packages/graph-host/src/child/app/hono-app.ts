@@ -1,6 +1,6 @@
 import { getRequestListener } from '@hono/node-server';
 import { errorResponse, failureResponse } from './failure.ts';
-import type { HonoApp } from './hono.ts';
+import { type HonoApp, isMiddleware } from './hono.ts';
 import type { MountedApp, ProjectAppOptions } from './project-app.ts';
 import { requestAuthOf } from './request-auth.ts';
 import { currentBody, shareParsedBody } from './request-body.ts';
@@ -22,6 +22,7 @@ export async function mountHono(app: HonoApp, options: ProjectAppOptions): Promi
   return {
     listener: getRequestListener((request, env) => root.fetch(request, env), { overrideGlobalObjects: false }),
     paths: [...new Set(app.routes.map(({ path }) => path))],
+    routes: app.routes.filter((route) => !isMiddleware(route)).map(({ method, path }) => ({ method, path })),
     openApi: app.getOpenAPI31Document?.({ openapi: '3.1.0', info: { title: '', version: '' } }) ?? null,
   };
 }

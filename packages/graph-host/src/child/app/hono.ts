@@ -17,8 +17,20 @@ export interface HonoContext {
   set(name: string, value: unknown): void;
 }
 
+type HonoHandler = ((...args: never[]) => unknown) & {
+  /** The handler of an app with an error handler of its own, around which another app has put one. */
+  __COMPOSED_HANDLER?: HonoHandler;
+};
+
+export interface HonoRoute {
+  path: string;
+  /** `ALL` for every method, and for middleware. */
+  method: string;
+  handler: HonoHandler;
+}
+
 export interface HonoApp {
-  routes: { path: string; method: string }[];
+  routes: HonoRoute[];
   fetch(request: Request, ...rest: unknown[]): Response | Promise<Response>;
   route(path: string, app: HonoApp): unknown;
   use(path: string, handler: (context: HonoContext, next: () => Promise<void>) => Promise<void>): unknown;
@@ -27,6 +39,13 @@ export interface HonoApp {
   notFound(handler: () => Response): unknown;
   /** Exists on apps of `@hono/zod-openapi` only. */
   getOpenAPI31Document?(settings: object): object;
+}
+
+/** Returns whether a route is middleware, which takes `next`. Hono keeps both in one list. */
+export function isMiddleware({ method, handler }: HonoRoute): boolean {
+  let innermost = handler;
+  while (innermost.__COMPOSED_HANDLER) innermost = innermost.__COMPOSED_HANDLER;
+  return method === 'ALL' && innermost.length > 1;
 }
 
 export function isHono(value: unknown): value is HonoApp {

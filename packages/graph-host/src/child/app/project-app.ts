@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { GraphLoadError } from '../../errors.ts';
 import type { ProjectExport } from '../../project/read-project.ts';
+import type { AppRoute } from '../../types.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
 import { importOptionalSymbol, importSymbol } from '../loading/import-symbol.ts';
 import { isExpress, mountExpress } from './express-app.ts';
@@ -18,6 +19,8 @@ export interface ProjectApp {
   listener: RequestListener;
   /** Patterns of its routes and middleware. The app need not see a path that matches none of them. */
   paths: string[];
+  /** Holds its routes without its middleware. It is left out where nobody can tell the two apart. */
+  routes?: AppRoute[];
   /** An OpenAPI document of its routes, or null when the app does not describe them. */
   openApi: object | null;
   /** Makes the app answer websockets at a server; null when it has none. */

@@ -75,7 +75,7 @@ export const HttpSection = Type.Object(
       Type.Union([Type.Literal('middleware_first'), Type.Literal('auth_first')], {
         default: 'middleware_first',
         description:
-          "Whether the role of a caller is looked at after the app's middleware has seen the request, or before. Who the caller is, is always known before.",
+          'Whether middleware of the app sees a request before anybody asks who calls, or after; the first with `auth.path` alone.',
       }),
     ),
     // Without a default: left out is neither true nor false.
