@@ -70,13 +70,56 @@ describe('an issue of a validator', () => {
     [{ limit: 'x' }, 'limit must be an integer'],
     [{ mode: 'nope' }, 'mode must be one of "values", "updates"'],
     [{ modes: 'nope' }, 'modes must be one of "values" or an array'],
-    [{ modes: ['nope'] }, 'modes is not valid: [0] must be one of "values", "updates"'],
+    [{ modes: ['nope'] }, 'modes[0] must be one of "values", "updates"'],
     [{ id: 'x' }, 'id must be a valid UUID or null'],
     [{ items: [] }, 'items must not be empty'],
     [{ items: [{}] }, 'items[0].name is required'],
     [{ items: [{ name: '' }] }, 'items[0].name must not be empty'],
   ])('names the place and the expectation: %j', (value, message) => {
     expect(issuesOf(schema, value)).toEqual([message]);
+  });
+});
+
+describe('an issue inside of a union', () => {
+  const Secret = Type.Object({ name: Type.String(), value: Type.String({ minLength: 1 }) });
+  const Cat = Type.Object({ kind: Type.Literal('cat'), lives: Type.Integer() });
+  const Dog = Type.Object({ kind: Type.Literal('dog'), tail: Type.Boolean(), name: Type.String() });
+  const schema = Type.Object({
+    secrets: Type.Optional(Type.Union([Type.Array(Secret), Type.Null()])),
+    spec: Type.Optional(
+      Type.Union([Type.Null(), Type.Object({ cpu: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]) })]),
+    ),
+    pet: Type.Optional(Type.Union([Cat, Dog])),
+    id: Type.Optional(Type.Union([Type.String({ pattern: '^a' }), Type.String({ pattern: '^b' }), Type.Null()])),
+  });
+
+  it.each([
+    [
+      { secrets: [{ name: 'OK', value: 'x' }, { name: 5 }] },
+      ['secrets[1].value is required', 'secrets[1].name must be a string'],
+    ],
+    [
+      { secrets: [{ name: 'OK', value: '' }, 7] },
+      ['secrets[0].value must not be empty', 'secrets[1] must be an object'],
+    ],
+    [{ secrets: 5 }, ['secrets must be an array or null']],
+    [{ spec: { cpu: 0 } }, ['spec.cpu must be at least 1 or null']],
+    [{ spec: { cpu: 'many' } }, ['spec.cpu must be an integer or null']],
+    [{ pet: { kind: 'cat', lives: 'nine' } }, ['pet.lives must be an integer']],
+    [{ pet: { kind: 'dog' } }, ['pet.tail is required', 'pet.name is required']],
+    [{ pet: { kind: 'cow' } }, ['pet is not valid: kind must be "cat"']],
+    [{ id: 'c' }, ['id must match pattern "^a"']],
+  ])('%j is reported at the fault', (value, expected) => {
+    const issues = issuesOf(schema, value);
+    if ('id' in value) expect(issues.map((issue) => issue.split(' ', 1)[0])).toEqual(['id']);
+    else expect([...issues].sort()).toEqual([...expected].sort());
+  });
+
+  it('is found among very many as quickly as any other', () => {
+    const many = { secrets: Array.from({ length: 20_000 }, () => ({ name: 5, value: 'x' })) };
+    expect(issuesOf(schema, many)).toHaveLength(20_000);
+    const nested = Type.Array(Type.Union([Type.Object({ a: Type.String() }), Type.Null()]));
+    expect(issuesOf(nested, Array(20_000).fill({ a: 5 }))).toHaveLength(20_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import type { Static, TObject, TSchema } from 'typebox';
 import { LITERAL_KEYWORDS, NAMED_SCHEMAS } from './schema-components.ts';
+import { descendIntoUnions, isUnion } from './union-members.ts';
 import { describeIssue, type ValidationIssue } from './validation-issue.ts';
 
 /**
@@ -44,7 +45,7 @@ export function validatorOf<T extends TSchema>(schema: T, options: ValidatorOpti
   return (value) => {
     validate ??= compile(schema, options);
     if (validate(value)) return { ok: true, value: value as Static<T> };
-    return { ok: false, issues: summarize(validate.errors ?? []) };
+    return { ok: false, issues: summarize(validate.errors ?? [], options) };
   };
 }
 
@@ -134,17 +135,23 @@ function mapValues(record: object, change: (value: unknown) => unknown): Record<
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-function summarize(errors: ErrorObject[]): ValidationIssue[] {
-  // A union reports each branch it tried and then itself; its own line says enough.
-  const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
-  const outer = errors.filter(
-    (error) => !unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`)),
-  );
+function summarize(errors: ErrorObject[], { allIssues }: ValidatorOptions): ValidationIssue[] {
+  const reported = allIssues
+    ? descendIntoUnions(errors)
+    : outermost(errors).map((error) => ({ error, inside: errors }));
   const seen = new Set<string>();
-  return outer
-    .map((error) => describeIssue(error, errors))
+  return reported
+    .map(({ error, inside }) => describeIssue(error, inside))
     .filter((issue) => {
       const key = `${issue.path.join('/')} ${issue.message}`;
       return seen.has(key) ? false : seen.add(key);
     });
+}
+
+/** A union reports each branch it tried and then itself; its own line says enough. */
+function outermost(errors: ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(isUnion);
+  return errors.filter(
+    (error) => !unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`)),
+  );
 }

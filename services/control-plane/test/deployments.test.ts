@@ -132,8 +132,19 @@ describe('creating a deployment', () => {
     [
       'cores out of their range',
       { source_config: { resource_spec: { cpu: 9 } } },
-      ['body', 'source_config', 'resource_spec'],
+      ['body', 'source_config', 'resource_spec', 'cpu'],
       'anyOf_error',
+    ],
+    [
+      'a secret without a text',
+      {
+        secrets: [
+          { name: 'OK', value: 'x' },
+          { name: 5, value: 'y' },
+        ],
+      },
+      ['body', 'secrets', 1, 'name'],
+      'type_error',
     ],
     ['secrets that are no list', { secrets: { A: '1' } }, ['body', 'secrets'], 'anyOf_error'],
   ])('answers 422 with the location of the fault for %s', async (_, changes, loc, type) => {
