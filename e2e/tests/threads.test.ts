@@ -30,7 +30,7 @@ it('a copy of a thread that waits for an answer is answered on its own', async (
   await runs.wait(source, 'consult', { input: { topic: 'tea' } });
   expect(await threads.get(source)).toMatchObject({ status: 'interrupted' });
   const { thread_id } = await threads.copy(source);
-  expect((await threads.get(thread_id)).status).toBe('idle');
+  expect((await threads.get(thread_id)).status).toBe('interrupted');
   const [state] = (await threads.getState(thread_id, undefined, { subgraphs: true })).tasks;
   expect(state?.interrupts[0]).toMatchObject({
     value: { question: 'What of tea?' },

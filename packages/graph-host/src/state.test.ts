@@ -268,6 +268,25 @@ it('supersteps are applied in order, `__input__` and `__start__` among them', as
   ]);
 });
 
+it.each([
+  ['a `__start__` step', 'tea', '__start__'],
+  ['a run without an input', 'tea', null],
+  ['another input takes its place', 'coffee', { topic: 'coffee' }],
+])('an input of supersteps waits outside of the state, until %s', async (_, topic, then) => {
+  const backends = memoryBackends();
+  const { threadId } = executionRequest('hitl');
+  const updateWith = (as_node: string) =>
+    host.updateState(
+      { graphId: 'hitl', threadId, supersteps: [{ updates: [{ values: { topic: 'tea' }, as_node }] }] },
+      backends,
+    );
+  await updateWith('__input__');
+  expect(await stateOf('hitl', threadId, backends)).toMatchObject({ values: {}, next: ['__start__'] });
+  if (typeof then === 'string') await updateWith(then);
+  else await runToEnd(host, executionRequest('hitl', { threadId, input: then }), backends);
+  expect(await stateOf('hitl', threadId, backends)).toMatchObject({ values: { topic }, next: ['ask'] });
+});
+
 it('an unknown node and an unknown graph are refused by name', async () => {
   const refused = host.updateState({ graphId: 'steps', threadId: 'T', values: {}, asNode: 'zap' }, memoryBackends());
   await expect(refused).rejects.toMatchObject({ reason: 'bad_request', message: 'Node "zap" does not exist' });

@@ -147,7 +147,7 @@ describe('threads created with a key', () => {
       fixture.engine.histories.copy({ sourceId, threadId: copyId, metadata: {} }, made('copy', copyId));
     expect(await copy(randomUUID())).toBeUndefined();
     expect(await bound()).toEqual({});
-    expect(await copy(threadId)).toEqual({ isStateOutdated: false });
+    expect(await copy(threadId)).toEqual({ isStateOutdated: false, isOfBusy: false });
     await expect(copy(threadId)).rejects.toThrow(KeyTakenError);
     expect(await bound()).toEqual({ copy: copyId });
   });

@@ -216,19 +216,21 @@ it('pruning skips busy threads and does not count them', async () => {
 });
 
 describe('a copy', () => {
-  it('has the whole history under its own id, is idle and has no runs', async () => {
+  it('has the whole history under its own id, the status of its source, and no runs', async () => {
     const sourceId = await fixture.thread();
     await store(sourceId, { id: 'c1', channels: { a: ['1', 'c1'] }, writes: ['a'] });
     await store(sourceId, { id: 'c2', parent: 'c1', channels: { a: ['1', 'c1'] }, metadata: { note: sourceId } });
-    await fixture.pool.query(`UPDATE thread SET status = 'error', metadata = '{"a": 1}' WHERE thread_id = $1`, [
-      sourceId,
-    ]);
+    await fixture.pool.query(
+      `UPDATE thread SET status = 'error', error = '{"error": "Boom"}', metadata = '{"a": 1}' WHERE thread_id = $1`,
+      [sourceId],
+    );
     const threadId = randomUUID();
     expect(await fixture.engine.histories.copy({ sourceId, threadId, metadata: { b: 2 } })).toEqual({
       isStateOutdated: true,
+      isOfBusy: false,
     });
     const [thread] = await fixture.rows('SELECT status, metadata, error FROM thread WHERE thread_id = $1', [threadId]);
-    expect(thread).toEqual({ status: 'idle', metadata: { a: 1, b: 2 }, error: null });
+    expect(thread).toEqual({ status: 'error', metadata: { a: 1, b: 2 }, error: { error: 'Boom' } });
     expect(await idsOf(threadId)).toEqual(['c1', 'c2']);
     for (const table of TABLES) {
       const count = `SELECT count(*)::int AS n FROM ${table} WHERE thread_id = $1`;
@@ -255,11 +257,28 @@ describe('a copy', () => {
     const threadId = randomUUID();
     expect(await fixture.engine.histories.copy({ sourceId, threadId, metadata: {} })).toEqual({
       isStateOutdated: false,
+      isOfBusy: false,
     });
     expect(await fixture.rows('SELECT "values" FROM thread_state WHERE thread_id = $1', [threadId])).toEqual([
       { values: Buffer.from('{"done":true}') },
     ]);
   });
+});
+
+it.each([
+  ['that asks nothing', null, 'idle'],
+  ['that has a question which no run has passed', '{"t":[]}', 'interrupted'],
+])('a copy of a busy thread %s has no status of its run', async (_, interrupts, status) => {
+  const sourceId = await fixture.thread();
+  await fixture.pool.query(
+    `INSERT INTO thread_state (thread_id, interrupts) VALUES ($1, convert_to($2::text, 'UTF8'))
+     ON CONFLICT (thread_id) DO UPDATE SET interrupts = excluded.interrupts`,
+    [sourceId, interrupts],
+  );
+  await fixture.engine.createRun(aRun({ threadId: sourceId }));
+  const threadId = randomUUID();
+  expect(await fixture.engine.histories.copy({ sourceId, threadId, metadata: {} })).toMatchObject({ isOfBusy: true });
+  expect(await fixture.rows('SELECT status FROM thread WHERE thread_id = $1', [threadId])).toEqual([{ status }]);
 });
 
 it('the storage of a thread counts its rows, without those of the platform', async () => {

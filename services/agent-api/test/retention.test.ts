@@ -67,6 +67,16 @@ describe('a copy', () => {
     });
   });
 
+  it('of a thread that waits for an answer waits for it too, and is found by that', async () => {
+    const { thread_id: source } = await threads().create({ graphId: 'approval' });
+    await deployment.client.runs.create(source, 'approval', { input: {} });
+    await (await deployment.worker.take()).ask({}, [{ id: 'i1', value: 'Really?' }]);
+    const copy = await threads().copy(source);
+    expect(copy).toMatchObject({ status: 'interrupted', interrupts: (await threads().get(source)).interrupts });
+    const found = await threads().search({ ids: [copy.thread_id], status: 'interrupted' });
+    expect(found.map(({ thread_id }) => thread_id)).toEqual([copy.thread_id]);
+  });
+
   it('of a busy thread has its last committed checkpoint and is idle', async () => {
     const source = await threadWith('one');
     await deployment.client.runs.create(source, 'echo', { input: human('two') });

@@ -17,6 +17,11 @@ const METADATA_OF_COPY = `CASE WHEN metadata_type = 'json' AND substring(metadat
 const IS_BEHIND = `(SELECT max(checkpoint_id) FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = '')
   IS DISTINCT FROM (SELECT checkpoint_id FROM thread_state WHERE thread_id = $1)`;
 
+/** A copy stands where its source does, but for the runs, which stay with the source. */
+const STATUS_OF_COPY = `CASE WHEN status <> 'busy' THEN status
+  WHEN EXISTS (SELECT 1 FROM thread_state s WHERE s.thread_id = $1 AND s.interrupts IS NOT NULL) THEN 'interrupted'
+  ELSE 'idle' END`;
+
 /**
  * The tasks whose interrupts a run in flight has begun to answer at a checkpoint that it has not passed. Its answer is
  * no part of the history yet: the copy would take it without asking, and nobody could roll it back there.
@@ -39,12 +44,13 @@ export async function copyThread(
   copy: CopyThread,
   defaultTtl?: ThreadTtl,
 ): Promise<CopiedThread | undefined> {
-  const { rows } = await client.query<{ is_behind: boolean }>({
+  const { rows } = await client.query<{ is_behind: boolean; is_of_busy: boolean }>({
     name: 'engine_copy_thread',
     text: `WITH made AS (
-             INSERT INTO thread (thread_id, metadata, config, ttl_strategy, ttl_minutes, expires_at)
+             INSERT INTO thread (thread_id, metadata, config, ttl_strategy, ttl_minutes, expires_at, status, error)
              SELECT $2, metadata || $3::jsonb, config, coalesce(ttl_strategy, $4), coalesce(ttl_minutes, $5),
-                    ${expiryIn('coalesce(ttl_minutes, $5::float8)')}
+                    ${expiryIn('coalesce(ttl_minutes, $5::float8)')}, ${STATUS_OF_COPY},
+                    CASE WHEN status <> 'busy' THEN error END
              FROM thread WHERE thread_id = $1
              RETURNING thread_id
            ), fence AS (
@@ -76,8 +82,9 @@ export async function copyThread(
              INSERT INTO thread_state_behind (thread_id, look_at) SELECT thread_id, now() + ${STATE_WRITE_TIME} FROM made
              WHERE ${IS_BEHIND}
            )
-           SELECT ${IS_BEHIND} AS is_behind FROM made`,
+           SELECT ${IS_BEHIND} AS is_behind, (SELECT status = 'busy' FROM thread WHERE thread_id = $1) AS is_of_busy FROM made`,
     values: [copy.sourceId, copy.threadId, toSqlJson(copy.metadata), ...ttlParameters(defaultTtl)],
   });
-  return rows[0] && { isStateOutdated: rows[0].is_behind };
+  const [made] = rows;
+  return made && { isStateOutdated: made.is_behind, isOfBusy: made.is_of_busy };
 }

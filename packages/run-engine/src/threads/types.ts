@@ -69,6 +69,8 @@ export interface CopiedThread {
    * must be read again.
    */
   isStateOutdated: boolean;
+  /** True when the source has a run in flight, so that its status is not the copy's. */
+  isOfBusy: boolean;
 }
 
 /** A thread that was deleted completely. */

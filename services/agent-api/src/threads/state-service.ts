@@ -151,17 +151,14 @@ export class StateService {
     }
   }
 
-  /**
-   * Stores the newest checkpoint as the state of a thread whose stored values are older. Without a status the thread
-   * keeps its own.
-   */
-  async refresh({ threadId, metadata, openScope }: OutdatedState, status: 'idle' | null = null): Promise<void> {
+  /** Stores the newest checkpoint as the state of a thread whose stored values are older. */
+  async refresh({ threadId, metadata, openScope }: OutdatedState, statusOf: StatusRule = keepStatus): Promise<void> {
     const graphId = graphOf({ threadId, metadata });
     if (graphId === undefined) return;
     const fence = await this.#options.engine.beginStateUpdate(threadId);
     try {
       const inScope = (await openScope?.()) ?? NO_SCOPE;
-      await inScope(() => this.#commit(fence, graphId, { status }));
+      await inScope(() => this.#commit(fence, graphId, { statusOf }));
     } catch (error) {
       throw toCallerError(error);
     }
@@ -224,18 +221,14 @@ export class StateService {
     return written;
   }
 
-  /**
-   * Makes the newest checkpoint the state of the thread. Without a status the state decides it; null keeps the
-   * thread's.
-   */
+  /** Makes the newest checkpoint the state of the thread. */
   async #commit(
     fence: Fence,
     graphId: string,
-    { status, bound }: { status?: 'idle' | null; bound?: BoundKey | undefined },
+    { statusOf = statusByNext, bound }: { statusOf?: StatusRule; bound?: BoundKey | undefined },
   ): Promise<ThreadState> {
     const state = await this.#newest(fence.threadId, graphId);
-    const derived: ThreadStatus = state.next.length > 0 ? 'interrupted' : 'idle';
-    const update = { fence, ...storedState(state), status: status === undefined ? derived : status };
+    const update = { fence, ...storedState(state), status: statusOf(state) };
     await this.#options.engine.commitStateUpdate(update, bound);
     return state;
   }
@@ -250,6 +243,14 @@ export class StateService {
     return { graphId, threadId, config: await this.#options.configurationOf(threadId, graphId) };
   }
 }
+
+/** Says which status a thread with this state gets; null when it keeps its own. */
+type StatusRule = (state: ThreadState) => ThreadStatus | null;
+
+const keepStatus: StatusRule = () => null;
+const statusByNext: StatusRule = ({ next }) => (next.length > 0 ? 'interrupted' : 'idle');
+/** The status of a thread whose steps were cut short, unless they ask something. */
+export const statusByQuestions: StatusRule = ({ interrupts }) => (interrupts.length > 0 ? 'interrupted' : 'idle');
 
 function requireGraph(thread: WritableThread): string {
   const graphId = graphOf(thread);

@@ -5,7 +5,7 @@ import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
 import { fieldsOf, isInScope, outOfScope, type Scope } from '../access/scope.ts';
-import type { StateService } from './state-service.ts';
+import { type StateService, statusByQuestions } from './state-service.ts';
 import { toWireThread } from './stored-thread.ts';
 import { requireThread, threadNotFound } from './thread-service.ts';
 import type { ThreadStore } from './thread-store.ts';
@@ -54,7 +54,7 @@ export class ThreadRetention {
     if (!copied) throw nothingToCopy(sourceId);
     if (copied.isStateOutdated) {
       try {
-        await state.refresh({ threadId, metadata: source.metadata }, 'idle');
+        await state.refresh({ threadId, metadata: source.metadata }, copied.isOfBusy ? statusByQuestions : undefined);
       } catch (error) {
         await engine.deleteThread(threadId);
         if (keyed) await keys.unbind(keyed);
