@@ -269,6 +269,25 @@ it('an abort reaches the signal of a tool, and the values so far are kept', asyn
   );
 });
 
+it.each(['fail', 'wait'])(
+  'a run keeps what a node asks beside one that has to %s, whose end is that of the run',
+  async (how) => {
+    const backends = memoryBackends();
+    const request = executionRequest('beside', { input: { how } });
+    const run = startRun(host, request, backends);
+    if (how === 'wait') {
+      await until(() => host.logs.some(({ message, runId }) => message === 'waits beside' && runId === request.runId));
+      run.abort('stopped');
+    }
+    const outcome = (await run.settled) as { kind: string; interrupts: Uint8Array };
+    expect(outcome.kind).toBe(how === 'fail' ? 'failed' : 'aborted');
+    const asked = JSON.parse(Buffer.from(outcome.interrupts).toString()) as object;
+    expect(Object.values(asked)).toEqual([[{ id: expect.any(String), value: 'Really?' }]]);
+    const state = await host.getState({ graphId: 'beside', threadId: request.threadId }, backends);
+    expect(state.interrupts).toEqual(Object.values(asked)[0]);
+  },
+);
+
 it('a run drains at a step boundary, and another attempt goes on without repeating a step', async () => {
   const backends = memoryBackends();
   const request = executionRequest('steps', {

@@ -173,10 +173,12 @@ export type ExecutionOutcome =
       kind: 'failed';
       error: { error: string; message: string };
       values: Uint8Array | null;
+      /** Has what the newest checkpoint asks, as at `done`: a parallel node may have asked. */
+      interrupts: Uint8Array | null;
       checkpointId: string | null;
     }
-  /** `abort` was called. The values are those at that time. */
-  | { kind: 'aborted'; values: Uint8Array | null; checkpointId: string | null }
+  /** `abort` was called. The values, and what is asked, are those at that time. */
+  | { kind: 'aborted'; values: Uint8Array | null; interrupts: Uint8Array | null; checkpointId: string | null }
   /** The run stopped at a step boundary after `drain`. It can go on elsewhere from its last checkpoint. */
   | { kind: 'drained' }
   /** A backend refused a write because another attempt owns the thread. */

@@ -215,7 +215,10 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when the caller has lost it. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    const encoded = { ...encryptThreadState(this.#cipher, finish), needsAuth: asksForAuth(finish.interrupts) };
+    const encoded = {
+      ...encryptThreadState(this.#cipher, finish),
+      needsAuth: finish.status === 'success' && asksForAuth(finish.interrupts),
+    };
     return this.#writes.reportStaleWrites(this.#commits.finish(encoded));
   }
 

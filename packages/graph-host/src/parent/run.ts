@@ -177,12 +177,12 @@ function readOutcome(header: ToParent['run.settled'], raw: Buffer): ExecutionOut
     case 'done':
       return { kind, values: values ?? Buffer.from('{}'), next, interrupts, checkpointId };
     case 'aborted':
-      return { kind, values, checkpointId };
+      return { kind, values, interrupts, checkpointId };
     case 'drained':
       return { kind };
     default: {
       const { error: name, message } = error ?? { error: 'Error', message: 'the run ended without saying why' };
-      return { kind: 'failed', error: { error: name, message }, values, checkpointId };
+      return { kind: 'failed', error: { error: name, message }, values, interrupts, checkpointId };
     }
   }
 }

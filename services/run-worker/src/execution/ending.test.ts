@@ -35,16 +35,40 @@ it('a run that reached its end before the cancel reached it has ended well as fa
 });
 
 it('an aborted run is interrupted, timed out or handed back, as the abort was meant', () => {
-  const aborted = { kind: 'aborted', values, checkpointId: 'c' } as const;
+  const interrupts = Buffer.from('{"t":[]}');
+  const aborted = { kind: 'aborted', values, interrupts, checkpointId: 'c' } as const;
   expect(decideEnding(aborted, { kind: 'cancelled', reason: '' }, about)).toMatchObject({
     status: 'interrupted',
     values,
+    interrupts,
   });
   expect(decideEnding(aborted, { kind: 'timedOut', reason: '' }, about)).toMatchObject({
     status: 'error',
     error: { error: 'TimeoutError', message: 'The run took longer than 5 seconds.' },
+    interrupts,
   });
   expect(decideEnding(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: { isDrained: true } });
+});
+
+it('a run counts as handed back only when its worker stops', () => {
+  expect(decideEnding({ kind: 'drained' }, { kind: 'drained' }, about)).toEqual({
+    kind: 'release',
+    release: { isDrained: true },
+  });
+  expect(decideEnding({ kind: 'drained' }, undefined, about)).toEqual({ kind: 'release', release: {} });
+});
+
+it('a failed run keeps what a node asked beside the one that failed', () => {
+  const error = { error: 'Error', message: 'broken' };
+  const interrupts = Buffer.from('{"t":[]}');
+  expect(
+    decideEnding({ kind: 'failed', error, values, interrupts, checkpointId: 'c' }, undefined, about),
+  ).toMatchObject({
+    status: 'error',
+    threadStatus: 'error',
+    interrupts,
+    error,
+  });
 });
 
 it('a run whose data the project did not encrypt is charged, and tried again when its handlers are asked again', () => {

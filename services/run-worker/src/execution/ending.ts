@@ -34,34 +34,36 @@ export function decideEnding(
       return { kind: 'finish', status: 'success', threadStatus, values, interrupts, checkpointId, error: null };
     }
     case 'failed': {
-      const { values, checkpointId, error } = outcome;
-      return failWith(values, checkpointId, error);
+      return failWith(outcome, outcome.error);
     }
     case 'aborted': {
-      const { values, checkpointId } = outcome;
-      if (stop?.kind === 'drained') return { kind: 'release', release: { isDrained: true } };
+      const { values, interrupts, checkpointId } = outcome;
+      if (stop?.kind === 'drained') return HANDED_BACK;
       if (stop?.kind === 'timedOut') {
         const message = `The run took longer than ${timeoutSeconds} seconds.`;
-        return failWith(values, checkpointId, { error: 'TimeoutError', message });
+        return failWith(outcome, { error: 'TimeoutError', message });
       }
       return {
         kind: 'finish',
         status: 'interrupted',
         threadStatus: 'interrupted',
         values,
-        interrupts: null,
+        interrupts,
         checkpointId,
         error: null,
       };
     }
     case 'drained':
-      return { kind: 'release', release: { isDrained: true } };
+      // Without a stop of the worker, the run had no host, or not its turn there.
+      return stop?.kind === 'drained' ? HANDED_BACK : { kind: 'release', release: {} };
     case 'fenced':
       return { kind: 'drop' };
     case 'lost':
       return { kind: 'release', release: toRelease(outcome, attribution) };
   }
 }
+
+const HANDED_BACK: Ending = { kind: 'release', release: { isDrained: true } };
 
 /** Milliseconds until a run is tried again whose data the project did not encrypt. */
 const ENCRYPTION_RETRY_MS = 10_000;
@@ -93,6 +95,9 @@ function toRelease(
   return attribution === 'shared' ? { isQuarantined: true, cause: failure } : { cause: failure };
 }
 
-function failWith(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {
-  return { kind: 'finish', status: 'error', threadStatus: 'error', values, interrupts: null, checkpointId, error };
+function failWith(
+  { values, interrupts, checkpointId }: Extract<ExecutionOutcome, { kind: 'failed' | 'aborted' }>,
+  error: ErrorInfo,
+): Ending {
+  return { kind: 'finish', status: 'error', threadStatus: 'error', values, interrupts, checkpointId, error };
 }

@@ -93,7 +93,7 @@ it('a graph that took more steps than it may is counted', async () => {
   const { execution, fake } = execute({ metrics });
   await expect.poll(() => fake.runs).toHaveLength(1);
   const error = { error: 'GraphRecursionError', message: 'Recursion limit of 25 reached' };
-  fake.runs[0]!.settle({ kind: 'failed', error, values: null, checkpointId: null });
+  fake.runs[0]!.settle({ kind: 'failed', error, values: null, interrupts: null, checkpointId: null });
   await execution.done;
   expect((await metrics.recursionLimits.get()).values[0]?.value).toBe(1);
 });

@@ -112,7 +112,7 @@ export class RunExecution {
     this.#stop = stop;
     this.#handle?.abort(stop.reason);
     this.#reportUnlessStopped();
-    const giveUp = () => this.#giveUp({ kind: 'aborted', values: null, checkpointId: null });
+    const giveUp = () => this.#giveUp({ kind: 'aborted', values: null, interrupts: null, checkpointId: null });
     // A host that has not begun the run may be busy with others for long, and has no result of it.
     if (this.#hasBegun) this.#unlessStopped(this.#deps.abortGraceMs, giveUp);
     else giveUp();

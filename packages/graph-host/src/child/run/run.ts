@@ -42,6 +42,8 @@ export class GraphRun {
   readonly #abort = new AbortController();
   readonly #control: { requestDrain(reason?: string): void } | undefined;
   #isDraining = false;
+  /** The graph of the run and its config, once it is executed. */
+  #executed: { graph: CompiledGraph; config: GraphConfig } | undefined;
   /** The error that ends the run although its graph could go on. */
   #failure: Error | undefined;
 
@@ -124,14 +126,15 @@ export class GraphRun {
         control: this.#control,
         signal: this.#abort.signal,
       });
+      this.#executed = { graph: compiled, config };
       await this.#stream(compiled, input, config);
       await this.#checkpoints?.waitForWrites();
       if (this.#failure) throw this.#failure;
-      if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
+      if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : await this.#aborted();
       this.#renderer.end();
       return await this.#done(compiled, config);
     } catch (error) {
-      return this.#stopped(error);
+      return await this.#stopped(error);
     }
   }
 
@@ -209,15 +212,35 @@ export class GraphRun {
     return { ...settlement, next, interrupts: interruptsByTask(tasks) };
   }
 
-  #aborted(): Settlement {
-    return { kind: 'aborted', values: this.#renderer.rootValues };
+  async #aborted(): Promise<Settlement> {
+    return { kind: 'aborted', values: this.#renderer.rootValues, interrupts: await this.#openQuestions() };
   }
 
-  #stopped(error: unknown): Settlement {
-    if (this.#failure) return { kind: 'failed', error: errorBody(this.#failure), values: this.#renderer.rootValues };
+  async #failed(error: unknown): Promise<Settlement> {
+    const values = this.#renderer.rootValues;
+    return { kind: 'failed', error: errorBody(error), values, interrupts: await this.#openQuestions() };
+  }
+
+  async #stopped(error: unknown): Promise<Settlement> {
+    if (this.#failure) return this.#failed(this.#failure);
     if (error instanceof Error && error.name === 'GraphDrained') return { kind: 'drained' };
     if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
-    return { kind: 'failed', error: errorBody(error), values: this.#renderer.rootValues };
+    return this.#failed(error);
+  }
+
+  /**
+   * Returns what the newest checkpoint asks: a node that ran beside the one that failed may have asked. What fails here
+   * is the storage, and says nothing about the run.
+   */
+  async #openQuestions(): Promise<Settlement['interrupts']> {
+    if (!this.#executed || !this.#checkpoints?.mayAsk) return undefined;
+    const { graph, config } = this.#executed;
+    try {
+      await this.#checkpoints.waitForWrites();
+      return interruptsByTask((await graph.getState(newestStateConfig(config))).tasks);
+    } catch {
+      return undefined;
+    }
   }
 }
 

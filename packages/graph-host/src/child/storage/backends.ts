@@ -22,7 +22,7 @@ import {
   unpackHistories,
   unpackStored,
 } from '../../protocol/values.ts';
-import { withoutGivenAnswers } from './interrupt-answers.ts';
+import { areAsking, withoutGivenAnswers } from './interrupt-answers.ts';
 
 /**
  * The number of checkpoints that a run may be ahead of storage. With a smaller one, a fast graph waits for each commit.
@@ -62,6 +62,8 @@ export class RemoteCheckpoints implements CheckpointBackend {
   readonly #options: RemoteCheckpointsOptions;
   /** The newest checkpoint of the root graph that this use read or wrote. */
   lastRootCheckpointId: string | null = null;
+  /** True when a checkpoint of the root graph that this use read or wrote to asked something. */
+  mayAsk = false;
   /** Checkpoints that were read before the graph asks for them. */
   readonly #readAhead = new Map<string, StoredCheckpoint | undefined>();
   readonly #inFlight = new Set<Promise<unknown>>();
@@ -80,7 +82,10 @@ export class RemoteCheckpoints implements CheckpointBackend {
     const isAhead = this.#readAhead.has(place);
     const stored = isAhead ? this.#readAhead.get(place) : await this.#get(threadId, namespace, checkpointId);
     this.#readAhead.delete(place);
-    if (namespace === '') this.lastRootCheckpointId ??= stored?.key.checkpointId ?? null;
+    if (namespace === '') {
+      this.lastRootCheckpointId ??= stored?.key.checkpointId ?? null;
+      this.mayAsk ||= areAsking(stored?.pendingWrites ?? []);
+    }
     return stored && withoutGivenAnswers(stored);
   }
 
@@ -131,6 +136,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
 
   async putWrites(put: WritesPut): Promise<void> {
     this.#readAhead.clear();
+    if (put.key.namespace === '') this.mayAsk ||= areAsking(put.writes);
     const { document, parts } = packWrites(put, this.#positionSlot());
     await this.#track(this.#ask({ t: 'checkpoint.putWrites', put: document }, parts));
   }

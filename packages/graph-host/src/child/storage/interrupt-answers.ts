@@ -27,6 +27,11 @@ export interface TaskAnswer {
   value: unknown;
 }
 
+/** Returns whether a graph asks something by one of these writes. */
+export function areAsking(writes: readonly { channel: string }[]): boolean {
+  return writes.some(({ channel }) => channel === INTERRUPT);
+}
+
 /**
  * Removes the answers that must not reach the graph. The next interrupt would take an answer that LangGraph stored
  * under no task's id.
