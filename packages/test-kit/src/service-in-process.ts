@@ -13,12 +13,15 @@ export type TestService = Pick<TestServiceProcess, 'url' | 'output'> & { stop():
  * the process (signals, its end, its memory, its traces, the pipes of its parent) needs one of its own.
  */
 export async function startServiceInProcess<Schema extends Parameters<typeof readConfig>[0]>(
-  { name, schema, run }: Pick<ServiceDefinition<Schema>, 'name' | 'schema' | 'run'>,
+  { name, schema, translate, run }: ServiceDefinition<Schema>,
   { env, secrets, readyPath = '/ok' }: Omit<ServiceProcessOptions, 'entry' | 'cwd'>,
 ): Promise<TestService> {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const environment = { HOST: '127.0.0.1', DRAIN_WINDOW_SECONDS: '0', ...env, ...secrets, PORT: new URL(url).port };
-  const config = readConfig(schema, { environment });
+  const { PATH, HOME } = process.env;
+  const environment = { PATH, HOME, HOST: '127.0.0.1', DRAIN_WINDOW_SECONDS: '0', ...env, PORT: new URL(url).port };
+  const given = { ...environment, ...secrets };
+  const { environment: variables, warnings } = translate?.(given) ?? { environment: given, warnings: [] };
+  const config = readConfig(schema, { environment: variables });
   const lines: string[] = [];
   const logOutput = new Writable({
     decodeStrings: false,
@@ -29,7 +32,8 @@ export async function startServiceInProcess<Schema extends Parameters<typeof rea
   });
   const output = () => lines.join('');
   const logging = { LOG_LEVEL: 'debug', LOG_JSON: true, logOutput } as const;
-  const context = createContext(name, { ...config, ...logging, processMetrics: false });
+  const context = createContext(name, { ...config, ...logging, processMetrics: false, environment });
+  for (const warning of warnings) context.logger.warn(warning);
   const stop = () => context.lifecycle.stop('the test is over');
   try {
     await run(config, context);
