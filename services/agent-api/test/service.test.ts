@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { startServiceProcess, waitFor } from '@runyard/test-kit';
+import { startServiceProcess, type TestServiceProcess, waitFor } from '@runyard/test-kit';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
 
-let deployment: TestDeployment;
+let deployment: TestDeployment<TestServiceProcess>;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await startDeployment({ hasOwnProcess: true });
 });
 afterAll(() => deployment?.close());
 
