@@ -87,7 +87,7 @@ it('a stop hands streams and results of tasks off, in every form, and breaks off
 });
 
 it('a stop hands the subscription to a task that waits off, which then goes on with the answer', async () => {
-  stopping = await deployment.startAnother();
+  stopping = await deployment.startAnotherProcess();
   const { id } = await a2a.askBack();
   const path = `${stopping.url}/a2a/echo/tasks/${id}:subscribe`;
   const answer = await open(path, { headers: { ...V1, ...TAKES_OVER } });
