@@ -262,6 +262,18 @@ describe('a webhook', () => {
     expect(await revisions()).toHaveLength(before + 1);
   });
 
+  it('builds a push to the default branch where the deployment names none', async () => {
+    const { id } = (await create({}, { langgraph_config_path: 'langgraph.json' })).body;
+    const { secret } = (await platform.call<GithubWebhook>('GET', `/v2/deployments/${id}/github-webhook`)).body;
+    const pushTo = (ref: string, default_branch?: string) =>
+      deliver(push({ ref, repository: { clone_url: repository, default_branch } }), { secret, id });
+    const another = { revision_id: null, ignored: 'this is another branch' };
+    expect((await pushTo('refs/heads/feature', 'main')).body).toEqual(another);
+    expect((await pushTo('refs/heads/main')).body).toEqual(another);
+    const { revision_id } = (await pushTo('refs/heads/main', 'main')).body;
+    expect((await platform.get(id)).body.latest_revision_id).toBe(revision_id);
+  });
+
   it('builds a push that is delivered again after its control-plane was killed', async () => {
     const event = push();
     await withDatabaseClient(platform.database.url, async (client) => {
@@ -352,7 +364,9 @@ describe('an integration', () => {
     expect(elsewhere.body).toMatchObject({
       detail: expect.stringMatching(/is for repositories of https:\/\/github.com/),
     });
-    expect((await create({ repo_url: 'https://github.com/acme/agent', integration_id })).status).toBe(201);
+    // The integration is right there, and only the path is missing: so nothing is fetched.
+    const pathless = await create({ repo_url: 'https://github.com/acme/agent', integration_id });
+    expect(pathless.body).toMatchObject({ detail: expect.stringMatching(/langgraph_config_path' is required/) });
 
     expect((await platform.call('DELETE', `${path}/${integration_id}`)).status).toBe(204);
     expect((await platform.call('DELETE', `${path}/${integration_id}`)).status).toBe(404);

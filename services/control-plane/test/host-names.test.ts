@@ -16,14 +16,17 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** Creates a deployment with nothing to run, which waits for its image. */
+/** No engine has this image. */
+const IMAGE = { image_uri: 'registry.example.com/agent:1.0' };
+
+/** Creates a deployment of an image. */
 const createAt = (custom_url: string | undefined, workspace_id?: string): Promise<Answer<Deployment>> =>
   platform.call('POST', '/v2/deployments', {
     body: {
       name: `at-${crypto.randomUUID()}`,
       source: 'external_docker',
       source_config: { custom_url },
-      source_revision_config: {},
+      source_revision_config: IMAGE,
     },
     ...(workspace_id && { as: { workspace_id } }),
   });
@@ -45,7 +48,7 @@ it('a deployment is shown at the root of its own host, with a unique slug', asyn
     name: 'Hello',
     source: 'external_docker',
     source_config: {},
-    source_revision_config: {},
+    source_revision_config: IMAGE,
   };
   const [one, other] = await Promise.all([
     platform.call<Deployment>('POST', '/v2/deployments', { body }),
@@ -106,9 +109,21 @@ it('a host belongs to one deployment of all workspaces, and is free for its work
   expect((await patchUrl(second.id, url)).status).toBe(200);
 });
 
+it('a deployment may claim a host by its name alone, which is shown as it was sent', async () => {
+  const name = 'Alone.acme.test';
+  const { body: made } = await createAt(name);
+  expect(made).toMatchObject({ source_config: { custom_url: name }, host_url: 'https://Alone.acme.test' });
+  expect((await platform.routeOf(made.id))?.custom_host).toBe('alone.acme.test');
+  for (const custom_url of [name, 'https://Alone.acme.test', 'alone.acme.test', 'other.acme.test'])
+    expect((await patchUrl(made.id, custom_url)).body.source_config.custom_url).toBe(custom_url);
+  expect((await platform.routeOf(made.id))?.custom_host).toBe('other.acme.test');
+  for (const wrong of ['alone.acme.test:8443', 'alone.acme.test/path', '-.acme.test', '//acme.test', 'a b'])
+    expect((await patchUrl(made.id, wrong)).status).toBe(400);
+});
+
 it('a slug that a workspace had is never given to another workspace', async () => {
   const name = `former-${crypto.randomUUID()}`;
-  const body = { name, source: 'external_docker', source_config: {}, source_revision_config: {} };
+  const body = { name, source: 'external_docker', source_config: {}, source_revision_config: IMAGE };
   const create = (workspace_id: string) =>
     platform.call<Deployment>('POST', '/v2/deployments', { body, as: { workspace_id } });
   const urlOfName = `https://${name}.run.example.net`;

@@ -26,6 +26,10 @@ async function createEmpty(source: string): Promise<Deployment> {
   return body;
 }
 
+const createWithImage = async (): Promise<Deployment> =>
+  (await platform.create({ source: 'external_docker', source_config: {}, source_revision_config: IMAGE })).body;
+const IMAGE = { image_uri: 'registry.example.com/agent:1.0' };
+
 const patch = (id: string, image_uri: string) =>
   platform.call<Deployment & { detail?: string }>('PATCH', `/v2/deployments/${id}`, {
     body: { source_revision_config: { image_uri } },
@@ -71,7 +75,7 @@ describe("an image of the platform's registry", () => {
   });
 
   it('can be used only by its own deployment', async () => {
-    const [one, other] = [await createEmpty('internal_docker'), await createEmpty('external_docker')];
+    const [one, other] = [await createEmpty('internal_docker'), await createWithImage()];
     const foreign = await patch(one.id, `agents.example.com/registry/${other.id}/agent:latest`);
     expect([foreign.status, foreign.body.detail]).toEqual([
       400,
@@ -84,7 +88,7 @@ describe("an image of the platform's registry", () => {
 });
 
 it('an image that is not built from the base image fails to deploy, with advice', async () => {
-  const { id } = await createEmpty('external_docker');
+  const { id } = await createWithImage();
   const { body } = await patch(id, 'registry.example.com/foreign:v1');
   const failed = await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOY_FAILED');
   expect(failed.status_message).toMatch(/--base-image runyard\/agent-server:20/);

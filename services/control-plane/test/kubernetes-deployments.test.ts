@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
@@ -46,11 +45,9 @@ describe('an image', () => {
   let before: string[];
 
   it('runs in the cluster', async () => {
-    const { body: created } = await platform.create({ source: 'external_docker', source_config: {} });
-    id = created.id;
-    const { body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
-      body: { source_revision_config: { image_uri: 'registry.example.com/agent:v1' } },
-    });
+    const source_revision_config = { image_uri: 'registry.example.com/agent:v1' };
+    const { body } = await platform.create({ source: 'external_docker', source_config: {}, source_revision_config });
+    id = body.id;
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     upstream = await platform.upstreamOf(id);
     expect((await fetch(`${upstream}/ok`)).status).toBe(200);

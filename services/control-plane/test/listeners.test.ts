@@ -221,7 +221,8 @@ describe('a deployment', () => {
     const cluster = await listenerOf('k8s');
     const made = (resource_spec: object) => {
       const source_config = { listener_id: cluster.id, listener_config: { k8s_namespace: 'agents' }, resource_spec };
-      return platform.create({ source: 'external_docker', source_config });
+      const source_revision_config = { image_uri: 'registry.example.com/a:1' };
+      return platform.create({ source: 'external_docker', source_config, source_revision_config });
     };
     const refusalOf = (field: string) => ({
       status: 422,

@@ -26,14 +26,14 @@ const interrupt = (id: string, revisionId: string | null) =>
 
 /** Creates a deployment as `deploy` does, before there is anything to run. */
 const createEmpty = (source: string) => platform.create({ source, source_config: {}, source_revision_config: {} });
-const image_uri = 'registry.example.com/agent:1.0';
 
 describe('a deployment that is created before there is anything to run', () => {
   it('is UNUSED with a QUEUED revision, which is SKIPPED for the first one that has something to run', async () => {
-    const { status, body: created } = await createEmpty('external_docker');
+    const { status, body: created } = await createEmpty('internal_docker');
+    const image_uri = `agents.example.com/registry/${created.id}/agent:1.0`;
     expect({ status, deployment: created.status }).toEqual({ status: 201, deployment: 'UNUSED' });
     const first = created.latest_revision_id;
-    expect(await revision(created.id, first)).toMatchObject({ status: 'QUEUED', source: 'external_docker' });
+    expect(await revision(created.id, first)).toMatchObject({ status: 'QUEUED', source: 'internal_docker' });
 
     const { body: commanded } = await patch(created.id, { source_config: { install_command: 'npm ci' } });
     expect(commanded).toMatchObject({ latest_revision_id: first, source_config: { install_command: 'npm ci' } });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Deployment, Revision, RevisionList } from '@runyard/contracts';
+import type { Deployment, DeploymentList, Revision, RevisionList } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WORKSPACE } from './support/callers.ts';
@@ -98,6 +98,9 @@ function countRows(): Promise<Record<string, number>> {
   });
 }
 
+const prod = { deployment_type: 'prod' };
+const ofRepository = { source: 'github', source_config: { repo_url: 'https://example.com/acme/agent' } };
+
 describe("the Terraform provider's langsmith_deployment", () => {
   it('of an image is made, changed, read back as it was sent, and leaves nothing', async () => {
     platform.callers.workspaceSecrets.set('MODEL', 'of the workspace');
@@ -106,7 +109,7 @@ describe("the Terraform provider's langsmith_deployment", () => {
       name: 'Terraform – image',
       source: 'external_docker',
       source_config: {
-        custom_url: 'https://agents.example.org/Image/',
+        custom_url: 'agents.example.org',
         resource_spec: { min_scale: 1, max_scale: 2, cpu: 0.25, cpu_limit: 0.333, memory_mb: 512 },
       },
       source_revision_config: { image_uri: 'registry.example.com/Team/agent:1.0' },
@@ -123,8 +126,11 @@ describe("the Terraform provider's langsmith_deployment", () => {
     expect(made.source_config).toEqual({ ...sent.source_config, deployment_type: 'dev' });
     expect(made.active_revision_id).toBe(made.latest_revision_id);
 
-    const renamed = await read<Deployment>('PATCH', `${DEPLOYMENTS}/${id}`, { display_name: 'Image' });
-    expect(renamed).toMatchObject({ display_name: 'Image', latest_revision_id: made.latest_revision_id });
+    for (const custom_url of ['https://agents.example.org/Image/', 'agents.example.org']) {
+      const change = { display_name: 'Image', source_config: { custom_url } };
+      const renamed = await read<Deployment>('PATCH', `${DEPLOYMENTS}/${id}`, change);
+      expect(renamed).toMatchObject({ ...change, latest_revision_id: made.latest_revision_id });
+    }
     const source_revision_config = { image_uri: 'registry.example.com/Team/agent:1.1' };
     const resource_spec = { ...sent.source_config.resource_spec, cpu: 0.5, cpu_limit: null, sidecars: null };
     await revise(id, { source_revision_config, source_config: { resource_spec } });
@@ -154,13 +160,13 @@ describe("the Terraform provider's langsmith_deployment", () => {
     expect(await countRows()).toEqual(before);
   });
 
-  it('of a repository is made, changed, and read back as it was sent', async () => {
+  it('of a repository is made from its default branch, changed, and read back as it was sent', async () => {
     const repository = join(platform.folder, 'repository');
     await mkdir(repository);
     for (const [name, content] of Object.entries(PROJECT)) await writeFile(join(repository, name), content);
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-C', repository, ...args]);
-    git('init', '--quiet', '--initial-branch=main');
+    git('init', '--quiet', '--initial-branch=trunk');
     git('add', '--all');
     git('commit', '--quiet', '--message', 'the project');
 
@@ -175,27 +181,61 @@ describe("the Terraform provider's langsmith_deployment", () => {
         install_command: LINK_PACKAGES,
         resource_spec: {},
       },
-      source_revision_config: { repo_ref: 'main', langgraph_config_path: 'langgraph.json' },
+      source_revision_config: { langgraph_config_path: 'langgraph.json' },
       secrets: [],
     };
     const id = await create(sent);
     const made = await expectEmptyPlan(id, { ...sent, display_name: null });
+    expect(made.source_revision_config).not.toHaveProperty('repo_ref');
     const pushed = await read<Deployment>('PATCH', `${DEPLOYMENTS}/${id}`, { source_config: { build_on_push: true } });
     expect(pushed).toMatchObject({
       latest_revision_id: made.latest_revision_id,
       source_config: { build_on_push: true },
     });
     const install_command = `${LINK_PACKAGES} `;
+    const source_revision_config = { ...sent.source_revision_config, repo_ref: 'trunk' };
     await revise(id, {
-      source_revision_config: sent.source_revision_config,
+      source_revision_config,
       source_config: { build_on_push: true, install_command, resource_spec: {} },
     });
     await expectEmptyPlan(id, {
       ...sent,
+      source_revision_config,
       source_config: { ...sent.source_config, build_on_push: true, install_command },
     });
     await destroy(id);
     expect(await countRows()).toEqual(before);
+  });
+
+  it('is planned with a key that may only read, which sees that it may not read secrets', async () => {
+    const { id, name } = (await platform.create({ secrets: [{ name: 'TOKEN', value: 'x' }] })).body;
+    const as = { permissions: ['deployments:read'] };
+    for (const path of [`/${id}`, `?name=${name}`]) {
+      const { body } = await platform.call<Deployment & DeploymentList>('GET', DEPLOYMENTS + path, { as });
+      expect((body.resources?.[0] ?? body).secrets).toBeNull();
+    }
+    await destroy(id);
+  });
+
+  it('takes an empty value in the place of another one', async () => {
+    const { id } = (await platform.create({ secrets: [{ name: 'TOKEN', value: 'x' }] })).body;
+    const secrets = [{ name: 'TOKEN', value: '' }];
+    await read<Revision>('POST', `${DEPLOYMENTS}/${id}/revisions`, { source_revision_config: {}, secrets });
+    expect((await refresh(id)).deployment).toMatchObject({ secrets });
+    await destroy(id);
+  });
+
+  it.each(['dev_zero', 'dev_free_zero'])('of the type %s keeps its minimum of no process', async (deployment_type) => {
+    const resource_spec = { min_scale: 0, max_scale: 2 };
+    const source_config = { project_path: platform.projectDir, deployment_type, resource_spec };
+    const { id } = await read<Deployment>('POST', DEPLOYMENTS, {
+      name: `terraform-${deployment_type}`,
+      source: 'local_directory',
+      source_config,
+      source_revision_config: {},
+    });
+    expect((await refresh(id)).deployment).toMatchObject({ source_config });
+    await destroy(id);
   });
 
   it('that was deleted behind its back is not found, whatever is asked of it', async () => {
@@ -219,6 +259,15 @@ describe("the Terraform provider's langsmith_deployment", () => {
     ['a secret twice', 'PATCH', { secrets: [1, 2].map((each) => ({ name: 'A', value: `${each}` })) }, 400, 'twice: A'],
     ['a template', 'POST', { source: 'internal_template', source_config: { template_id: 'chat' } }, 422, 'source'],
     ['a name that is taken', 'POST', {}, 400, 'already exists'],
+    ['no image', 'POST', { source_revision_config: {} }, 400, "'source_revision_config.image_uri' is required"],
+    ['no path', 'POST', { ...ofRepository, source_revision_config: {} }, 400, 'langgraph_config_path'],
+    [
+      'a production of nothing',
+      'POST',
+      { source_config: { ...prod, resource_spec: { min_scale: 0 } } },
+      422,
+      'min_scale',
+    ],
   ])('with %s is refused once, and the answer says why', async (_, method, change, status, reason) => {
     const { id, name } = (await platform.create()).body;
     const image = {

@@ -32,11 +32,6 @@ export const DEPLOYMENT_ERRORS = {
     meaning: 'The revision has ended and cannot be interrupted.',
     remedy: 'Nothing; another revision replaces it.',
   },
-  secret_value_empty: {
-    status: 400,
-    meaning: 'Hidden values were sent back: a secret that has a value would lose it.',
-    remedy: 'Send the value, or remove the secret first.',
-  },
   secret_name_reserved: {
     status: 400,
     meaning: 'A secret has the name of a variable of the platform.',

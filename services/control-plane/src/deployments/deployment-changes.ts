@@ -11,6 +11,7 @@ import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets } from '../secrets/secret-set.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
+import { type StoredSourceConfig, toStoredUrl } from './custom-url.ts';
 import type { PlanChange } from './desired-state.ts';
 import { omitNulls } from './omit-nulls.ts';
 import { IMMUTABLE, invalidSource } from './source-fields.ts';
@@ -57,8 +58,9 @@ export function toStoredSourceConfig(
   source: DeploymentSource,
   config: SourceConfig | null | undefined,
   { isRemote = config?.listener_id != null, urls = [] }: { isRemote?: boolean; urls?: readonly (string | null)[] } = {},
-): SourceConfig {
-  const { custom_url: wanted, resource_spec: resources, ...fields } = omitNulls(config);
+): StoredSourceConfig {
+  const { custom_url: wanted, resource_spec: resources, ...rest } = omitNulls(config);
+  const { custom_url_as_sent: _, ...fields }: StoredSourceConfig = rest;
   const isChanged = wanted != null && !urls.includes(wanted);
   // A custom URL is only for external images and remote deployments.
   if (isChanged && source !== 'external_docker' && !isRemote) {
@@ -67,7 +69,7 @@ export function toStoredSourceConfig(
   return {
     ...fields,
     ...(resources ? { resource_spec: omitNulls(resources) } : {}),
-    ...(isChanged ? { custom_url: wanted } : {}),
+    ...(isChanged ? toStoredUrl(wanted) : {}),
   };
 }
 
@@ -77,7 +79,7 @@ export function toStoredSourceConfig(
  */
 export function changeSourceConfig(
   source: DeploymentSource,
-  current: SourceConfig,
+  current: StoredSourceConfig,
   change: SourceConfig | null | undefined,
   urls: readonly (string | null)[] = [],
 ): SourceConfig {
@@ -87,7 +89,9 @@ export function changeSourceConfig(
       throw invalidSource(`'source_config.${field}' cannot change`);
     }
   }
-  return { ...current, ...fields };
+  if (fields.custom_url === undefined) return { ...current, ...fields };
+  const { custom_url_as_sent: _former, ...kept } = current;
+  return { ...kept, ...fields };
 }
 
 /**
@@ -149,7 +153,7 @@ export function planPatch(
     checkCommit(patch.source_revision_config, commit);
     const currentSecrets =
       patch.secrets || patch.secret_references ? secrets.decrypt(current.id, current.encryptedSecrets) : [];
-    if (patch.secrets) checkSecrets(patch.secrets, currentSecrets);
+    if (patch.secrets) checkSecrets(patch.secrets);
     const references = patch.secret_references ?? (current.secretReferences as unknown as SecretReference[]);
     if (patch.secrets || patch.secret_references) {
       checkReferences(references, patch.secrets ?? currentSecrets);

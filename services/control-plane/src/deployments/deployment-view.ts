@@ -11,6 +11,7 @@ import type {
 import { hasPermission, type Principal } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import { type StoredSourceConfig, toSentUrl } from './custom-url.ts';
 import { type HostNames, isRoot } from './host-names.ts';
 
 /** Makes the response bodies of deployments and revisions. */
@@ -23,10 +24,9 @@ export class DeploymentView {
     this.#secrets = options.secrets;
   }
 
-  /** Shows the values of secrets only to readers who may update the deployment. */
+  /** Shows secrets only to readers who may update the deployment. */
   deployment(row: Deployment, reader: Pick<Principal, 'permissions'>): DeploymentBody {
-    const config = row.sourceConfig as SourceConfig;
-    const mayUpdate = hasPermission(reader, 'deployments:update');
+    const { custom_url_as_sent: _, ...config } = row.sourceConfig as StoredSourceConfig;
     return {
       id: row.id,
       tenant_id: row.workspaceId,
@@ -37,9 +37,7 @@ export class DeploymentView {
       source_config: { ...config, custom_url: this.urlOf(row) },
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
       host_url: this.#hostUrlOf(row),
-      secrets: this.#secrets
-        .decrypt(row.id, row.encryptedSecrets)
-        .map(({ name, value }) => ({ name, value: mayUpdate ? value : '' })),
+      secrets: hasPermission(reader, 'deployments:update') ? this.#secrets.decrypt(row.id, row.encryptedSecrets) : null,
       secret_references: row.secretReferences as unknown as SecretReference[],
       status: row.status as DeploymentStatus,
       latest_revision_id: row.latestRevisionId,
@@ -52,7 +50,7 @@ export class DeploymentView {
 
   /** Returns the deployment's URL for clients; null while its remote data plane has not reported one. */
   urlOf(row: Deployment): string | null {
-    const { custom_url: own } = row.sourceConfig as SourceConfig;
+    const own = toSentUrl(row.sourceConfig as StoredSourceConfig);
     if (own != null) return own;
     if (row.listenerId === null) return this.#hosts.defaultUrlOf(row);
     return row.dataPlaneUrl === null ? null : `${row.dataPlaneUrl}/deployments/${row.id}`;

@@ -1,4 +1,4 @@
-import type { ComputeType, ResourceSpec } from '@runyard/contracts';
+import type { ComputeType, DeploymentType, ResourceSpec, SourceConfig } from '@runyard/contracts';
 import { InvalidFieldError } from '@runyard/service-kit';
 import { findPodOverrideFault, type PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 
@@ -25,7 +25,12 @@ const ORDERED = [
   ['db_memory_mb', 'db_memory_limit_mb'],
 ] as const satisfies readonly (readonly [keyof ResourceSpec, keyof ResourceSpec])[];
 
+/** Types whose deployments have no process on other platforms while nobody asks them. */
+const TO_ZERO: readonly (DeploymentType | null | undefined)[] = ['dev_zero', 'dev_free_zero', 'serverless'];
+
 export interface ResourceRules {
+  /** The type of the deployment. */
+  config: Pick<SourceConfig, 'deployment_type'>;
   /** The compute type of the listener that runs it; null when the platform itself does. */
   computeType: ComputeType | null;
   /** The pod rules of the cluster that runs it; null outside a cluster, and until its data plane has reported them. */
@@ -33,7 +38,7 @@ export interface ResourceRules {
 }
 
 /** @throws InvalidFieldError that names a field that the data plane would refuse, or a limit below its request */
-export function checkResources(spec: ResourceSpec, { computeType, pods }: ResourceRules): void {
+export function checkResources(spec: ResourceSpec, { config, computeType, pods }: ResourceRules): void {
   const wanted = Object.entries(spec).filter(([, value]) => value != null) as [keyof ResourceSpec, unknown][];
   for (const [name] of wanted) {
     if (UNSUPPORTED.test(name)) throw refuseField(name, 'No data plane takes it: leave it out');
@@ -43,6 +48,9 @@ export function checkResources(spec: ResourceSpec, { computeType, pods }: Resour
   }
   const fault = pods && findPodOverrideFault(spec, pods);
   if (fault) throw refuseField(fault.field, fault.message);
+  const none = (['min_scale', 'queue_min_scale'] as const).find((field) => spec[field] === 0);
+  if (none && !TO_ZERO.includes(config.deployment_type))
+    throw refuseField(none, `It must not be 0 for the type '${config.deployment_type}'`);
   for (const [low, high] of ORDERED) {
     const [least, most] = [spec[low], spec[high]];
     if (least != null && most != null && least > most) throw refuseField(high, `It must not be less than '${low}'`);

@@ -81,7 +81,7 @@ function checkPlacement({ revisionSource: source, config, computeType: type }: S
     throw invalidSource("'source_config.listener_config' must be null without 'source_config.listener_id'");
   }
   if (url != null && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    throw invalidSource("'source_config.custom_url' must be an http or https URL");
+    throw invalidSource("'source_config.custom_url' must be an http or https URL, or the name of a host");
   }
 }
 

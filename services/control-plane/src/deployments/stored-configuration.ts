@@ -1,7 +1,8 @@
-import { SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { SecretReference, SourceRevisionConfig } from '@runyard/contracts';
 import Type from 'typebox';
 import { Clean } from 'typebox/value';
 import type { Prisma } from '../generated/client.ts';
+import { StoredSourceConfig } from './custom-url.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
 
 const SecretReferences = Type.Array(SecretReference);
@@ -17,7 +18,7 @@ export function toStoredConfiguration(desired: Configuration): {
   // Clean changes its argument.
   const { sourceConfig, sourceRevisionConfig, secretReferences } = structuredClone(desired);
   return {
-    sourceConfig: Clean(SourceConfig, sourceConfig) as Prisma.InputJsonObject,
+    sourceConfig: Clean(StoredSourceConfig, sourceConfig) as Prisma.InputJsonObject,
     sourceRevisionConfig: Clean(SourceRevisionConfig, sourceRevisionConfig) as Prisma.InputJsonObject,
     secretReferences: Clean(SecretReferences, secretReferences) as Prisma.InputJsonArray,
   };

@@ -20,7 +20,7 @@ describe('the bounds of a deployment', () => {
     expect(boundsOf({ deployment_type, resource_spec: { min_scale: 12 } })[0]).toEqual({ min: 12, max: 12 });
   });
 
-  it.each(['dev', 'dev_free', 'dev_zero', 'serverless', undefined] as const)(
+  it.each(['dev', 'dev_free', 'dev_zero', 'dev_free_zero', 'serverless', undefined] as const)(
     'of type %s are one and one, unless the deployment sets them',
     (deployment_type) => {
       expect(boundsOf({ deployment_type })).toEqual([
@@ -28,6 +28,8 @@ describe('the bounds of a deployment', () => {
         { min: 1, max: 1 },
       ]);
       expect(boundsOf({ deployment_type, resource_spec: { queue_max_scale: 4 } })[1]).toEqual({ min: 1, max: 4 });
+      const zero = { min_scale: 0, queue_min_scale: 0, max_scale: 2 };
+      expect(boundsOf({ deployment_type, resource_spec: zero })).toEqual([1, 2].map(() => ({ min: 1, max: 2 })));
     },
   );
 });

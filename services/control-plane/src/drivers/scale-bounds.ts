@@ -28,7 +28,8 @@ export type Counts = Partial<Record<ReplicaRole, number>>;
  */
 export function scaleBounds(resources: ResourceSpec, role: ReplicaRole): ScaleBounds {
   const { min_scale, max_scale, queue_min_scale, queue_max_scale } = resources;
-  const min = (role === 'agent-api' ? min_scale : queue_min_scale) ?? 1;
+  // Types that go to zero elsewhere keep one process here.
+  const min = Math.max(1, (role === 'agent-api' ? min_scale : queue_min_scale) ?? 1);
   const max = (role === 'agent-api' ? max_scale : (queue_max_scale ?? max_scale)) ?? min;
   return { min, max: Math.max(min, max) };
 }

@@ -13,6 +13,7 @@ import type {
   SourceRevisionConfig,
 } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
+import type { StoredSourceConfig } from '../deployments/custom-url.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { DesiredHalt } from '../deployments/halts/desired-halt.ts';
@@ -136,11 +137,30 @@ function revisionOf(
     number: row.number,
     status: row.status as RevisionStatus,
     source: row.source as DeploymentSource,
-    source_config: row.sourceConfig as SourceConfig,
-    source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+    source_config: describeForDataPlane(row.sourceConfig as StoredSourceConfig),
+    source_revision_config: {
+      // Without a ref, data planes of earlier releases would wait for one.
+      ...(row.source === ('github' satisfies DeploymentSource) && { repo_ref: 'HEAD' }),
+      ...(row.sourceRevisionConfig as SourceRevisionConfig),
+    },
     secrets: [...secrets.decrypt(row.deploymentId, row.encryptedSecrets), ...own],
     secret_references: row.secretReferences as unknown as SecretReference[],
     image: imageOf(row, registry),
+  };
+}
+
+/**
+ * Says in the words of the first release what data planes of earlier releases would refuse, and the whole desired state
+ * with it.
+ */
+function describeForDataPlane(stored: StoredSourceConfig): SourceConfig {
+  const { deployment_type: type, resource_spec: spec, custom_url_as_sent: _, ...config } = stored;
+  return {
+    ...config,
+    ...(type !== undefined && { deployment_type: type === 'dev_free_zero' ? 'dev_zero' : type }),
+    ...(spec && {
+      resource_spec: Object.fromEntries(Object.entries(spec).map(([field, value]) => [field, value === 0 ? 1 : value])),
+    }),
   };
 }
 

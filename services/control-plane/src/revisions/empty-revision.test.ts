@@ -4,6 +4,7 @@ import { isEmpty } from './empty-revision.ts';
 describe('a revision has something to run', () => {
   it.each([
     ['github', { repo_ref: 'main', langgraph_config_path: 'langgraph.json' }, true],
+    ['github', { langgraph_config_path: 'langgraph.json' }, true],
     ['github', {}, false],
     ['external_docker', { image_uri: 'example.com/agent@sha256:0' }, true],
     ['internal_docker', { image_uri: null }, false],

@@ -2,7 +2,8 @@ import type { DeploymentSource, SourceRevisionConfig } from '@runyard/contracts'
 
 /** The field without which a revision of a source has nothing to run; null for a folder, which the deployment names. */
 const NEEDED: Readonly<Record<DeploymentSource, keyof SourceRevisionConfig | null>> = {
-  github: 'repo_ref',
+  // Without a ref it runs the default branch.
+  github: 'langgraph_config_path',
   external_docker: 'image_uri',
   internal_docker: 'image_uri',
   internal_source: 'source_tarball_path',

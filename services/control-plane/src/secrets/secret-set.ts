@@ -2,21 +2,9 @@ import { isReservedVariable, type Secret } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import { BadRequestError } from '@runyard/service-kit';
 
-/**
- * @param current the secrets that are replaced
- * @throws BadRequestError that names the invalid secrets
- */
-export function checkSecrets(secrets: readonly Secret[], current: readonly Secret[] = []): void {
-  const names = secrets.map(({ name }) => name);
-  checkNames(names);
-  // Callers who may not read values get empty ones. Sending these back must not replace the values.
-  const hidden = new Set(current.filter(({ value }) => value !== '').map(({ name }) => name));
-  const blank = secrets.filter(({ name, value }) => value === '' && hidden.has(name)).map(({ name }) => name);
-  if (blank.length > 0) {
-    throw new BadRequestError(`Secret values are empty, and they have one: ${blank.join(', ')}.`, {
-      code: 'secret_value_empty',
-    });
-  }
+/** @throws BadRequestError that names the invalid secrets */
+export function checkSecrets(secrets: readonly Secret[]): void {
+  checkNames(secrets.map(({ name }) => name));
 }
 
 /** On LangGraph Platform these name a deployment's own servers. Here they would have no effect. */

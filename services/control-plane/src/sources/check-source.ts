@@ -80,11 +80,12 @@ async function checkRepository(
   rules: SourceRules,
 ): Promise<void> {
   const { repo_url: repoUrl, integration_id: integrationId } = sourceConfig;
-  const { repo_ref: ref } = sourceRevisionConfig;
+  const { repo_ref: ref, langgraph_config_path: configPath } = sourceRevisionConfig;
   if (repoUrl == null) throw wrong("'source_config.repo_url' is required for the source 'github'");
   checkRepositoryUrl(repoUrl, repositoryRules(rules));
   if (integrationId != null) await checkIntegration(queries, tenant, integrationId, repoUrl);
   if (ref != null) fullRef(ref);
+  if (configPath == null) throw missing('langgraph_config_path', 'github');
 }
 
 /**
@@ -93,10 +94,12 @@ async function checkRepository(
  */
 function checkImage(
   deploymentId: string,
-  source: string,
+  source: DeploymentSource,
   { image_uri: imageUri }: SourceRevisionConfig,
   registry: RegistryAddress,
 ): void {
+  // Nothing pushes an image of another registry: a revision without one would wait for ever.
+  if (imageUri == null && source === 'external_docker') throw missing('image_uri', source);
   if (imageUri == null) return;
   if (!IMAGE_NAME.test(imageUri)) throw wrong("'source_revision_config.image_uri' is no name of an image");
   if (source === 'internal_docker' && !imageUri.startsWith(`${registry.imagesOf(deploymentId)}/`)) {
@@ -112,6 +115,9 @@ function checkImage(
  * would parse as an option.
  */
 const IMAGE_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[\w.-]+)*(?::[\w.-]+)?(?:@[a-z0-9+.-]+:[0-9a-f]+)?$/;
+
+const missing = (field: keyof SourceRevisionConfig, source: DeploymentSource) =>
+  wrong(`'source_revision_config.${field}' is required for the source '${source}'`);
 
 const wrong = (message: string) =>
   new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid' });

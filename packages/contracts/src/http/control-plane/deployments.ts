@@ -98,8 +98,8 @@ export const Deployment = Type.Object(
      * a listener.
      */
     host_url: Nullable(Type.String()),
-    /** Includes values only for callers who may update the deployment; empty for others. */
-    secrets: Type.Array(Secret),
+    /** Null for callers who may not update the deployment: they may not read its secrets. */
+    secrets: Nullable(Type.Array(Secret)),
     secret_references: Type.Array(SecretReference),
     status: DeploymentStatus,
     latest_revision_id: Nullable(Uuid),
@@ -151,7 +151,7 @@ export const exampleDeployment: Deployment = {
   },
   source_revision_config: { langgraph_config_path: 'langgraph.json' },
   host_url: 'https://hello-agent.agents.example.com',
-  secrets: [{ name: 'MODEL_KEY', value: '' }],
+  secrets: [{ name: 'MODEL_KEY', value: 'a value' }],
   secret_references: [],
   status: 'READY',
   latest_revision_id: '0192f7a0-0000-7000-8000-000000000002',

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
-import { ErrorResponse } from '../common.ts';
+import { ErrorResponse, OptionalNullable } from '../common.ts';
 import { DeploymentParams } from './deployments.ts';
 import {
   BadRequestResponse,
@@ -45,7 +45,11 @@ export const GithubPushEvent = Type.Object(
     deleted: Type.Boolean(),
     /** The commit after the push. */
     after: Type.String(),
-    repository: Type.Object({ clone_url: Type.String() }),
+    repository: Type.Object({
+      clone_url: Type.String(),
+      /** The branch that deployments without `repo_ref` are built from. */
+      default_branch: OptionalNullable(Type.String()),
+    }),
   },
   { $id: 'GithubPushEvent' },
 );

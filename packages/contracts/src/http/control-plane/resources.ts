@@ -1,13 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject, OptionalNullable } from '../common.ts';
 
-/** Stored and returned as sent. `dev_free`, `dev_zero` and `serverless` behave like `dev`, `dedicated` like `prod`. */
+/**
+ * Stored and returned as sent. `dev_free`, `dev_zero`, `dev_free_zero` and `serverless` behave like `dev`, `dedicated` like
+ * `prod`.
+ */
 export const DeploymentType = Type.Union(
   [
     Type.Literal('dev'),
     Type.Literal('prod'),
     Type.Literal('dev_free'),
     Type.Literal('dev_zero'),
+    Type.Literal('dev_free_zero'),
     Type.Literal('serverless'),
     Type.Literal('dedicated'),
   ],
@@ -18,6 +22,7 @@ export type DeploymentType = Static<typeof DeploymentType>;
 const cores = (maximum: number) => OptionalNullable(Type.Number({ minimum: 0.1, maximum }));
 const mebibytes = OptionalNullable(Type.Integer({ minimum: 128, maximum: 65_536 }));
 const processes = OptionalNullable(Type.Integer({ minimum: 1, maximum: 16 }));
+const fewest = OptionalNullable(Type.Integer({ minimum: 0, maximum: 16 }));
 const count = OptionalNullable(Type.Integer({ minimum: 1, maximum: 100_000 }));
 const text = Type.Record(Type.String(), Type.String());
 const objects = OptionalNullable(Type.Array(JsonObject, { maxItems: 100 }));
@@ -25,8 +30,11 @@ const objects = OptionalNullable(Type.Array(JsonObject, { maxItems: 100 }));
 /** docs/services/control-plane/scaling.md says which fields apply where. */
 export const ResourceSpec = Type.Object(
   {
-    /** Minimum number of agent-apis; requests are distributed in turn. */
-    min_scale: processes,
+    /**
+     * Minimum number of agent-apis; requests are distributed in turn. 0 is for the types `dev_zero`, `dev_free_zero` and
+     * `serverless`, and means one: nothing is stopped here while nobody asks.
+     */
+    min_scale: fewest,
     max_scale: processes,
     /** Cores of one agent-api. */
     cpu: cores(8),
@@ -37,8 +45,8 @@ export const ResourceSpec = Type.Object(
     /** Default: twice `memory_mb`. */
     memory_limit_mb: mebibytes,
 
-    /** Minimum number of run-workers. Default 1, whatever `min_scale` is. */
-    queue_min_scale: processes,
+    /** Minimum number of run-workers. Default 1, whatever `min_scale` is. 0 as for `min_scale`. */
+    queue_min_scale: fewest,
     queue_max_scale: processes,
     /** Resources of one run-worker; defaults are those of agent-apis. */
     queue_cpu: cores(8),

@@ -43,8 +43,8 @@ export const SourceConfig = Type.Object(
     deployment_type: OptionalNullable(DeploymentType),
     resource_spec: OptionalNullable(ResourceSpec),
     /**
-     * The URL of the deployment. It can be set with `external_docker`. With other sources it is read-only: callers send
-     * it back unchanged, or not at all.
+     * The URL of the deployment; the name of a host alone stands for its root over HTTPS. It can be set with
+     * `external_docker`. With other sources it is read-only: callers send it back unchanged, or not at all.
      */
     custom_url: OptionalNullable(Type.String({ maxLength: 2048 })),
     /** The listener whose data plane runs it. Cannot change. */
@@ -64,16 +64,16 @@ export type SourceConfig = Static<typeof SourceConfig>;
 
 export const SourceRevisionConfig = Type.Object(
   {
-    /** `github`: a branch's name, or `refs/tags/<tag>`. */
+    /** `github`: a branch's name, or `refs/tags/<tag>`. Default: the default branch of the repository. */
     repo_ref: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
     /** `github`: the commit that was built. Read-only: callers send it back unchanged, or not at all. */
     repo_commit_sha: OptionalNullable(Type.String({ maxLength: 64 })),
     /**
-     * Path of the configuration file, relative to the project's folder. Default with `local_directory`:
-     * `langgraph.json`.
+     * Path of the configuration file, relative to the project's folder. Needed with `github`. Default with
+     * `local_directory`: `langgraph.json`.
      */
     langgraph_config_path: OptionalNullable(Type.String({ minLength: 1, maxLength: 1024 })),
-    /** `external_docker` and `internal_docker`: the image, preferably with its digest. */
+    /** `external_docker` and `internal_docker`: the image, preferably with its digest. Needed with `external_docker`. */
     image_uri: OptionalNullable(Type.String({ minLength: 1, maxLength: 1024 })),
     /** `internal_source`: the `object_path` that `upload-url` returned. */
     source_tarball_path: OptionalNullable(Type.String({ minLength: 1, maxLength: 1024 })),

@@ -8,7 +8,7 @@ import type { RepositoryAddress } from './repository-url.ts';
 
 export interface CommitRequest {
   repository: RepositoryAddress;
-  /** `refs/heads/main`, `refs/tags/v1`, or the hash of a commit. */
+  /** `refs/heads/main`, `refs/tags/v1`, `HEAD`, or the hash of a commit. */
   ref: string;
   /** Sent only to the repository's host. */
   token: string | null;

@@ -9,6 +9,9 @@ import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
 import { fetchCommit } from './fetch-commit.ts';
 import { fullRef, type RepositoryRules, resolveRepository } from './repository-url.ts';
 
+/** The ref by which git servers name the default branch of a repository. */
+const DEFAULT_BRANCH = 'HEAD';
+
 export interface GithubSourceOptions {
   prisma: PrismaClient;
   rules: RepositoryRules;
@@ -28,12 +31,12 @@ function githubSource(
 ): BuildSource {
   const { repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
   const { repo_ref: ref, repo_commit_sha: sha } = revision.sourceRevisionConfig as SourceRevisionConfig;
-  if (repoUrl == null || ref == null) throw new Error(`revision ${revision.id} has no source`);
+  if (repoUrl == null) throw new Error(`revision ${revision.id} has no source`);
   return {
     // A branch moves, so every revision may have another commit.
     key: `${repoUrl} ${revision.id}`,
     async fetch(folder, { signal, say }) {
-      const wanted = sha ?? fullRef(ref);
+      const wanted = sha ?? (ref == null ? DEFAULT_BRANCH : fullRef(ref));
       say(`Fetching ${wanted} of ${repoUrl}`);
       const repository = await resolveRepository(repoUrl, rules).catch((error: unknown) => {
         throw error instanceof BadRequestError ? new BuildError(error.message, { cause: error }) : error;

@@ -158,12 +158,18 @@ function parse(body: Buffer): object {
   throw new BadRequestError('The delivery is no JSON object. The webhook must send application/json.');
 }
 
+/** Returns the full name of the ref that a deployment is built from; null when the push does not say it. */
+function builtRef(ref: string | null | undefined, { repository }: GithubPushEvent): string | null {
+  if (ref != null) return fullRef(ref);
+  return repository.default_branch == null ? null : `refs/heads/${repository.default_branch}`;
+}
+
 function reasonToIgnore(event: object, deployment: Deployment, ref: string | null | undefined): string | null {
   const { repo_url: repoUrl, build_on_push: isWanted } = deployment.sourceConfig as SourceConfig;
   if (!conforms(GithubPushEvent, event)) return 'this is no push';
   if (!isWanted) return 'the deployment does not build on push';
   if (repoUrl == null || !isSameRepository(repoUrl, event.repository.clone_url)) return 'this is another repository';
   if (event.created || event.deleted) return 'a branch or a tag was made or deleted';
-  if (ref == null || event.ref !== fullRef(ref)) return 'this is another branch';
+  if (event.ref !== builtRef(ref, event)) return 'this is another branch';
   return null;
 }
