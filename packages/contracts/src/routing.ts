@@ -35,6 +35,12 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/oauth', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/api/oauth', service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
   { prefix: '/.well-known/oauth-authorization-server', service: 'org-access', isSelfAuthenticating: true },
+  // The services describe themselves to anybody: the control plane beside its `/v2`, org-access beside its `/api/v1`.
+  ...['/docs', '/openapi.json'].flatMap((path): PublicRoute[] => [
+    { prefix: path, service: 'control-plane', isSelfAuthenticating: true },
+    { prefix: `/api-host${path}`, service: 'control-plane', stripPrefix: '/api-host', isSelfAuthenticating: true },
+    { prefix: `/api${path}`, service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
+  ]),
   { prefix: '/auth', service: 'org-access', isSignIn: true },
   { prefix: '/login', service: 'org-access', isSignIn: true },
   { prefix: '/v1', service: 'control-plane' },

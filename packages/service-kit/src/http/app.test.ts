@@ -382,12 +382,19 @@ describe('an app', () => {
 
   it('documents itself for programs and for people', async () => {
     await start({ openApi: { title: 'Things', version: '1.2.3' } });
-    expect((await call('/openapi.json')).body).toMatchObject({
+    const description = await call('/openapi.json');
+    expect(description.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(description.body).toMatchObject({
       info: { title: 'Things', version: '1.2.3' },
       paths: { '/threads/{thread_id}': { get: { operationId: 'getThread' } }, '/ok': {} },
     });
     const page = await fetch(`${url}/docs`);
-    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'$/),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
     const html = await page.text();
     expect(html).toContain('/threads/{thread_id}');
     expect(html).not.toMatch(/<script|https?:\/\//);

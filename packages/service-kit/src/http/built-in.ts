@@ -3,9 +3,10 @@ import Type from 'typebox';
 import type { AppOptions } from './app.ts';
 import { type BoundOperation, bind } from './bind.ts';
 import { describeSecurity } from './describe-security.ts';
-import { renderDocumentation } from './documentation.ts';
+import { DOCUMENTATION_STYLE, renderDocumentation } from './documentation.ts';
 import { answerHealth } from './health.ts';
 import { mergeOpenApi } from './merge-openapi.ts';
+import { page } from './page.ts';
 import { ok, type Reply } from './reply.ts';
 
 export const healthOperation = defineOperation({
@@ -95,10 +96,12 @@ function documentationOf(options: AppOptions): BoundOperation[] {
   if (!openApi) return [];
   const document = once(() => describeApp(options, openApi));
   const json = once(() => JSON.stringify(document()));
-  const page = once(() => renderDocumentation(document()));
+  const html = once(() => renderDocumentation(document()));
   return [
-    bind(openApiOperation, () => ok(json(), { 'content-type': 'application/json' })),
-    bind(docsOperation, () => ok(page(), { 'content-type': 'text/html; charset=utf-8' })),
+    bind(openApiOperation, () =>
+      ok(json(), { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' }),
+    ),
+    bind(docsOperation, () => page({ html: html(), style: DOCUMENTATION_STYLE })),
   ];
 }
 

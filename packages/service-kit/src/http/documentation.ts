@@ -22,7 +22,7 @@ export function renderDocumentation(document: OpenApiDocument): string {
       `<details id="security-${escapeHtml(name)}"><summary>${escapeHtml(name)}</summary>${json(scheme)}</details>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escapeHtml(document.info.title)}</title><style>${STYLE}</style></head><body><main>
+<title>${escapeHtml(document.info.title)}</title><style>${DOCUMENTATION_STYLE}</style></head><body><main>
 <h1>${escapeHtml(document.info.title)} <small>${escapeHtml(document.info.version)}</small></h1>
 <p>${escapeHtml(document.info.description ?? '')} <a href="openapi.json">openapi.json</a></p>
 ${sections.join('\n')}${schemes.length > 0 ? `<h2>security</h2>${schemes.join('')}` : ''}
@@ -83,7 +83,8 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-const STYLE = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}body{margin:0}main{max-width:60rem;margin:auto;padding:1rem}
+/** The only style of the page. */
+export const DOCUMENTATION_STYLE = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}body{margin:0}main{max-width:60rem;margin:auto;padding:1rem}
 h2{margin-top:2rem;border-bottom:1px solid #8886}small{font-weight:400;opacity:.7}summary{cursor:pointer;padding:.3rem 0}
 details{border-bottom:1px solid #8883}details details{border:0}pre{background:#8881;padding:.6rem;overflow:auto;border-radius:.3rem}
 b{display:inline-block;min-width:4.2rem}.get{color:#2a7}.post{color:#27c}.put,.patch{color:#b70}.delete{color:#c33}

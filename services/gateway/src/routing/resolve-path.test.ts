@@ -24,6 +24,17 @@ describe('the resolution of paths', () => {
     });
   });
 
+  it.each([
+    ['/docs', 'control-plane', '/docs'],
+    ['/openapi.json', 'control-plane', '/openapi.json'],
+    ['/api-host/docs', 'control-plane', '/docs'],
+    ['/api-host/openapi.json', 'control-plane', '/openapi.json'],
+    ['/api/docs', 'org-access', '/docs'],
+    ['/api/openapi.json', 'org-access', '/openapi.json'],
+  ])('sends %s, where the platform describes itself, to %s without a key', (path, service, target) => {
+    expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target, isSelfAuthenticating: true });
+  });
+
   it('passes requests for tokens of programs on without a key, below /api too', () => {
     expect(resolvePath('/api/oauth/token')).toMatchObject({
       service: 'org-access',
