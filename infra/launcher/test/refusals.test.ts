@@ -13,6 +13,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 function projectFolder(name: string, config: string | null): string {
   const folder = join(work, name);
   mkdirSync(folder);
+  if (name === 'good') writeFileSync(join(folder, 'agent.ts'), '');
   if (config !== null) writeFileSync(join(folder, 'langgraph.json'), config);
   return folder;
 }
@@ -44,6 +45,16 @@ describe('an obstacle is one sentence that says what to do, and nothing is start
     ],
     ['broken langgraph.json', projectFolder('broken', '{'), /^.*broken\/langgraph.json is not valid JSON: .*\.$/],
     ['no graphs', projectFolder('graphless', '{}'), /^.*graphless\/langgraph.json names no graphs\.$/],
+    [
+      'a missing file, and one in another language',
+      projectFolder('absent', '{"graphs": {"one": "./one.ts:graph", "two": "./two.py:graph"}}'),
+      /^.*absent cannot be started:\nlanggraph.json: "graphs.one" names one.ts, which does not exist\.\n.*"graphs.two" names two.py, which is Python/,
+    ],
+    [
+      'an invalid section',
+      projectFolder('invalid', '{"graphs": {"one": "./one.ts"}, "http": {"cors": {"max_age": "long"}}}'),
+      /^.*invalid\/langgraph.json has a fault: .*max_age/,
+    ],
   ])('%s', async (_, project, sentence) => {
     expect(await launcher('--project', project, '--port', '0')).toEqual({
       code: 1,

@@ -9,6 +9,7 @@ import {
 } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
 import { GraphLoadError } from './errors.ts';
+import type { HostLog } from './types.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -191,6 +192,15 @@ it('the error says that LangGraph is not installed, or which version is too old'
   expect((await loadFailure(await temporaryProject(old, false))).message).toMatch(
     /The project has @langchain\/langgraph 0\.2\.56; the oldest supported version is 0\.2\.57\. Its package\.json allows a newer one \("\^0\.2\.40"\): run `npm update @langchain\/langgraph` and deploy again\./,
   );
+});
+
+it('a missing env file is named, relative to the project, when the project does not load', async () => {
+  const config = JSON.stringify({ graphs: { agent: './agent.ts:graph' }, env: 'config/.env' });
+  const projectDir = await temporaryProject({ 'agent.ts': 'throw new Error("no key")', 'langgraph.json': config });
+  const lines: string[] = [];
+  const onLog = ({ message }: HostLog) => void lines.push(message);
+  await expect(startHost('', { configPath: `${projectDir}/langgraph.json`, onLog })).rejects.toThrow('no key');
+  expect(lines).toContain('There is no env file config/.env.');
 });
 
 it('the error says that a project takes too long to load, and no process is left behind', async () => {

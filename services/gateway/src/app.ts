@@ -57,7 +57,7 @@ export interface GatewayParts {
   bodyLimitBytes: number;
 }
 
-const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
+const OWN_PATHS: ReadonlySet<string> = new Set(['/', '/ok', '/metrics']);
 
 /** The edge: it resolves and admits each request, and passes it on as it comes. */
 export class Gateway {

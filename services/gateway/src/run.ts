@@ -10,6 +10,7 @@ import { createMetricsGuard } from './authentication/metrics-guard.ts';
 import { OpenExchanges } from './authentication/open-exchanges.ts';
 import { BusHints } from './bus-hints.ts';
 import type { Config } from './config.ts';
+import { withHomePage } from './home-page.ts';
 import { InternalClient, parseInternalAnswer } from './internal-client.ts';
 import { ArrivalDelay } from './limits/arrival-delay.ts';
 import { OpenRuns } from './limits/open-runs.ts';
@@ -128,16 +129,18 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const arrivalDelay = new ArrivalDelay({ maxMs: config.HTTP_MAX_ARRIVAL_DELAY_SECONDS * 1000 });
   const gateway = new Gateway({
     context,
-    own: createApp({
-      context,
-      operations: [],
-      readiness: {
-        async routes() {
-          if (!table.isLoaded) throw new Error('no route snapshot from control-plane yet');
+    own: withHomePage(
+      createApp({
+        context,
+        operations: [],
+        readiness: {
+          async routes() {
+            if (!table.isLoaded) throw new Error('no route snapshot from control-plane yet');
+          },
         },
-      },
-      metricsGuard: createMetricsGuard(config.INTERNAL_TOKEN),
-    }),
+        metricsGuard: createMetricsGuard(config.INTERNAL_TOKEN),
+      }),
+    ),
     hosts,
     planner: new RoutePlanner({
       table,

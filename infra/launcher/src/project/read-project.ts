@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { findFaults, readProject as readProjectFile } from '@runyard/graph-host/project';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
 
 /** A LangGraph project on this machine, with what starting it needs. */
@@ -16,6 +17,7 @@ export interface Project {
   envFile: string | null;
 }
 
+/** @throws InfrastructureError with everything that keeps the project from starting and that shows before it runs */
 export async function readProject(folder: string): Promise<Project> {
   const path = await realpath(folder).catch(() => {
     throw new InfrastructureError(`There is no folder ${folder}: name your project's folder with --project.`);
@@ -28,6 +30,7 @@ export async function readProject(folder: string): Promise<Project> {
   const { graphs, env } = parse(text, path);
   const [first, ...others] = Object.keys(graphs ?? {});
   if (!first) throw new InfrastructureError(`${path}/langgraph.json names no graphs.`);
+  await checkProject(path);
   const name = basename(path).replace(/[^A-Za-z0-9._-]+/g, '-') || 'project';
   const distinctName = `${name}-${createHash('sha256').update(path).digest('hex').slice(0, 6)}`;
   return {
@@ -37,6 +40,14 @@ export async function readProject(folder: string): Promise<Project> {
     graphs: [first, ...others],
     envFile: typeof env === 'string' ? resolve(path, env) : null,
   };
+}
+
+async function checkProject(folder: string): Promise<void> {
+  const project = await readProjectFile(folder, 'langgraph.json').catch((error: Error) => {
+    throw new InfrastructureError(error.message);
+  });
+  const faults = await findFaults(project);
+  if (faults.length > 0) throw new InfrastructureError([`${folder} cannot be started:`, ...faults].join('\n'));
 }
 
 function parse(text: string, folder: string): { graphs?: object; env?: unknown } {

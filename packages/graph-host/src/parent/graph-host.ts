@@ -1,5 +1,5 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
 import type {
   CryptAnswer,
@@ -66,6 +66,8 @@ class ChildGraphHost implements GraphHost {
   readonly #auth: AuthRequests;
   readonly #encryption: EncryptionRequests;
   #graphs: GraphDescription[] = [];
+  /** The dotenv file that `env` names and that does not exist, relative to the project. */
+  #missingEnvFile: string | undefined;
   #isClosing = false;
   #isUnresponsive = false;
   readonly #output: ChildOutput;
@@ -109,15 +111,18 @@ class ChildGraphHost implements GraphHost {
     } catch (error) {
       this.#isClosing = true;
       this.#child.process.kill('SIGKILL');
+      // Its variables may be what the project misses. Where they were sent with the deployment, it need not exist.
+      const file = this.#missingEnvFile;
+      if (file !== undefined) this.#options.onLog({ level: 'info', message: `There is no env file ${file}.` });
       throw loadError(error);
     }
   }
 
   async #load(): Promise<void> {
-    const { configPath, environment, loopback, onLog } = this.#options;
+    const { configPath, environment, loopback } = this.#options;
     const project = await readProject(dirname(configPath), configPath, environment);
     const { directory, graphs, env, missingEnvFile, checkpointer } = project;
-    if (missingEnvFile !== null) onLog({ level: 'info', message: `There is no env file ${missingEnvFile}.` });
+    this.#missingEnvFile = missingEnvFile === null ? undefined : relative(directory, missingEnvFile);
     await this.#helloReceived;
     const header = {
       t: 'init',

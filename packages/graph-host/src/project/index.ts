@@ -1,3 +1,4 @@
+export * from './find-faults.ts';
 export * from './open-project.ts';
 export * from './project-environment.ts';
 export * from './project-variables.ts';

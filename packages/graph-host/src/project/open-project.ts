@@ -14,7 +14,7 @@ export interface OpenProject {
   encryption: ProjectEncryptionVariables;
 }
 
-/** What decides about the encryption of the deployment's data at rest. The project's code sees none of the keys. */
+/** The settings of the deployment's encryption at rest. The project's code sees none of the keys. */
 export interface ProjectEncryptionVariables {
   /** LANGGRAPH_AES_KEY, and behind it the keys that only decrypt, separated by commas. */
   aesKey: string | undefined;

@@ -41,7 +41,7 @@ it('variables are read from a map or a dotenv file, and a missing file is report
   });
 });
 
-it('a warning names every unknown key, and says which are for Python', async () => {
+it('a warning names every unknown key, and says which are for Python, but not the usual `dependencies`', async () => {
   const { warnings } = await project({
     graphs: { a: './a.ts' },
     python_version: '3.11',
@@ -50,7 +50,6 @@ it('a warning names every unknown key, and says which are for Python', async () 
   });
   expect(warnings).toEqual([
     'langgraph.json: "python_version" has no effect: it is for Python projects.',
-    'langgraph.json: "dependencies" has no effect: it is for Python projects.',
     'langgraph.json: "colour" is not known and has no effect.',
   ]);
 });

@@ -58,8 +58,8 @@ export interface Project {
   /** Absolute path of the dotenv file that `env` names. */
   envFile: string | null;
   /**
-   * The dotenv file that `env` names and that does not exist. This is usual on a fresh clone, and is reported when a
-   * variable is missing.
+   * The dotenv file that `env` names and that does not exist. This is usual on a fresh clone, and is reported when the
+   * project does not load.
    */
   missingEnvFile: string | null;
   /** One sentence each, for the author of the file. */

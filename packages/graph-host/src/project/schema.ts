@@ -17,6 +17,12 @@ export const ProjectFile = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'For editors.' })),
   graphs: GraphsSection,
   env: Type.Optional(EnvSection),
+  dependencies: Type.Optional(
+    Type.Unknown({
+      description:
+        "Nothing here, and no warning: examples of JavaScript projects have it too. A project's packages are those of its `package.json`.",
+    }),
+  ),
   node_version: Type.Optional(NodeVersionSection),
   node_loader: Type.Optional(NodeLoaderSection),
   store: Type.Optional(StoreSection),

@@ -50,7 +50,7 @@ export class DeploymentKeys {
     const encryptedKeys = this.#cipher.encrypt(JSON.stringify(rotated), place(id));
     const where = { id, encryptedKeys: before };
     const { count } = await queries.deployment.updateMany({ where, data: { encryptedKeys } });
-    // Where another process was faster, its keys count.
+    // Another process may have been faster: then its keys count.
     return count > 0 ? variable(rotated) : this.find(queries, id);
   }
 }

@@ -65,11 +65,11 @@ export function describeEntry(entry: StoredEntry): string {
   return `${entry.source}: ${messageOf(entry)}`;
 }
 
-/** Returns the message with the causes of its error, if it has one. */
+/** Returns the message with the causes of its error, if it has one. A cause that was already named is left out. */
 export function messageOf({ message, fields }: Pick<StoredEntry, 'message' | 'fields'>): string {
   const error = fields?.error as { message?: unknown; cause?: { message?: unknown } } | null | undefined;
   const reasons = [error?.message, error?.cause?.message].filter((reason) => typeof reason === 'string');
-  return [message, ...reasons].join(': ');
+  return reasons.reduce((text, reason) => (text.includes(reason) ? text : `${text}: ${reason}`), message);
 }
 
 /** Longest id of a run, thread or graph in a line, in characters. */

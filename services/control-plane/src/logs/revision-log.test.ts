@@ -133,4 +133,10 @@ describe('the log of a revision', () => {
     };
     expect(describeEntry(entry)).toBe('agent-api: could not start: no graph: Cannot find module');
   });
+
+  it('says a reason once, that the error and its cause both have', () => {
+    const error = { message: 'Graph "a" did not load: no model', cause: { message: 'no model' } };
+    const entry = { id: 'i', at: '', level: 'ERROR', source: 'agent-api', message: 'start failed', fields: { error } };
+    expect(describeEntry(entry as never)).toBe('agent-api: start failed: Graph "a" did not load: no model');
+  });
 });

@@ -7,9 +7,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckpointModule } from '@runyard/checkpointer/graph-process';
+import { describeTooOld } from '../../project/supported-releases.ts';
 import type { LangGraphModule } from './graph-types.ts';
-import { isBefore, type LangGraphLine, lineOf } from './lines.ts';
-import { updateAdvice } from './update-advice.ts';
+import { type LangGraphLine, lineOf } from './lines.ts';
 
 export interface ProjectModules {
   langgraph: LangGraphModule;
@@ -24,9 +24,6 @@ export interface ProjectModules {
   importLangGraph(path: string): Promise<unknown>;
   warnings: string[];
 }
-
-/** The oldest releases whose saver and streams this host supports. */
-const OLDEST_SUPPORTED = { '@langchain/langgraph': '0.2.57', '@langchain/langgraph-checkpoint': '0.0.16' } as const;
 
 const modulesByEntry = new Map<string, Promise<ProjectModules>>();
 
@@ -92,13 +89,10 @@ function resolveFrom(require: NodeJS.Require, name: string, from: string): strin
   }
 }
 
-function checkVersion(name: keyof typeof OLDEST_SUPPORTED, entry: string, graphFile: string): string {
+function checkVersion(name: Parameters<typeof describeTooOld>[0], entry: string, graphFile: string): string {
   const version = packageVersion(name, entry);
-  const oldest = OLDEST_SUPPORTED[name];
-  if (isBefore(version, oldest)) {
-    const advice = updateAdvice(name, graphFile, oldest.replace(/\.\d+$/, ''));
-    throw new Error(`The project has ${name} ${version}; the oldest supported version is ${oldest}. ${advice}`);
-  }
+  const fault = describeTooOld(name, version, graphFile);
+  if (fault !== undefined) throw new Error(fault);
   return version;
 }
 

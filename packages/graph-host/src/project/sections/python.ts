@@ -8,7 +8,6 @@ const pythonKey = (description: string): TSchema =>
  * Keys of Python projects. Their values are not checked: their presence usually means that the wrong file was copied.
  */
 export const pythonSections: Record<string, TSchema> = {
-  dependencies: pythonKey('Python packages.'),
   source: pythonKey('How Python packages are found.'),
   pip_config_file: pythonKey('Settings of pip.'),
   pip_installer: pythonKey('Which installer is used.'),

@@ -1,0 +1,52 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, extname, join, relative } from 'node:path';
+import type { Project, ProjectExport } from './read-project.ts';
+import { describeTooOld } from './supported-releases.ts';
+
+const LANGGRAPH = '@langchain/langgraph';
+
+/**
+ * Returns one sentence for each thing that will keep a project from starting and that shows without running its code:
+ * another language, a missing file, a LangGraph that is too old. Packages need not be installed yet.
+ */
+export async function findFaults(project: Project): Promise<string[]> {
+  const { directory } = project;
+  const named: [key: string, source: ProjectExport | null][] = [
+    ...project.graphs.map((graph): [string, ProjectExport] => [`graphs.${graph.graphId}`, graph]),
+    ['auth.path', project.auth],
+    ['encryption.path', project.encryption],
+    ['http.app', project.app],
+  ];
+  const faults = named.map(async ([key, source]) => {
+    if (source === null) return undefined;
+    const shown = `"${key}" names ${relative(directory, source.file)}`;
+    if (extname(source.file) === '.py') {
+      return `langgraph.json: ${shown}, which is Python: projects here are in JavaScript or TypeScript.`;
+    }
+    const isThere = (await stat(source.file).catch(() => null))?.isFile() ?? false;
+    return isThere ? undefined : `langgraph.json: ${shown}, which does not exist.`;
+  });
+  const found = (await Promise.all(faults)).filter((fault) => fault !== undefined);
+  const files = project.graphs.map(({ file }) => file);
+  const outdated = await Promise.all(files.map(async (file) => describeTooOldFor(file)));
+  return [...found, ...new Set(outdated.filter((fault) => fault !== undefined))];
+}
+
+/** Returns the sentence about the LangGraph that this file would import, where one is installed. */
+async function describeTooOldFor(file: string): Promise<string | undefined> {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const text = await readFile(join(folder, 'node_modules', LANGGRAPH, 'package.json'), 'utf8').catch(() => null);
+    const version = text === null ? undefined : versionIn(text);
+    if (version !== undefined) return describeTooOld(LANGGRAPH, version, file);
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function versionIn(manifest: string): string | undefined {
+  try {
+    const { version } = JSON.parse(manifest);
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
