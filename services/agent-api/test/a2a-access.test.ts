@@ -19,18 +19,24 @@ const asked: CallQuestion[] = [];
 beforeEach(() => asked.splice(0));
 
 /** Returns the methods as somebody calls them whose rows are these. */
-function methodsFor(scope: Scope): TaskMethods {
+function methodsFor(scope: Scope, identity = 'ada'): TaskMethods {
   const { assistants, tasks, taskReader: reader, messages: sender, runs, engine } = services;
   const access: A2aAccess = {
     ask: async (_call, question) => {
       asked.push(question);
       return { scope, value: { ...question.value, metadata: { marked: true } } };
     },
-    creatorOf: () => ({ userId: '', requestId: '' }),
+    creatorOf: () => ({ userId: '', requestId: '', user: userOf(identity) }),
   };
   const events = {} as TaskMethodsOptions['events'];
   return new TaskMethods({ access, assistants, tasks, reader, sender, runs, engine, events });
 }
+const userOf = (identity: string) => ({
+  identity,
+  display_name: identity,
+  is_authenticated: true,
+  permissions: [],
+});
 const call = {
   assistant: 'echo',
   version: '1.0',
@@ -59,6 +65,14 @@ it('a task belongs to whoever sent its first message, and is missing for everybo
   await expect(stranger.send(call, says({ contextId }))).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   const page = { tasks: [], totalSize: 0, nextPageToken: '' };
   expect(await resultOf(stranger.list(call, { contextId }))).toMatchObject(page);
+});
+
+it('a message that somebody else sends again is none of theirs: they learn nothing of its task', async () => {
+  const message = says({ contextId: randomUUID() });
+  const { id } = (await resultOf(methodsFor(ADA).send(call, message))).task;
+  expect((await resultOf(methodsFor(ADA).send(call, message))).task.id).toBe(id);
+  const refusal = { reason: 'INVALID_PARAMS', message: expect.stringContaining('no context of yours') };
+  await expect(methodsFor(BOB, 'bob').send(call, message)).rejects.toMatchObject(refusal);
 });
 
 it("the project's handlers are asked what the operations of the HTTP API with the same effect ask", async () => {

@@ -21,6 +21,9 @@ const executing: (() => void)[] = [];
 const BODY_BYTES = 36 * 1024 * 1024;
 /** Bytes of the messages that came over the websocket. */
 let received = 0;
+/** Questions about subscriptions, and streams that were read for them. */
+let asked = 0;
+let read = 0;
 
 beforeEach(async () => {
   server.listen(0);
@@ -34,6 +37,11 @@ beforeEach(async () => {
   });
 });
 
+function readStream(): never[] {
+  read += 1;
+  return [];
+}
+
 async function connect(): Promise<{ client: WebSocket; served: WebSocket }> {
   const connected = once(webSockets, 'connection') as Promise<[WebSocket, IncomingMessage]>;
   const connecting = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -44,8 +52,11 @@ async function connect(): Promise<{ client: WebSocket; served: WebSocket }> {
     socket,
     received: new ReceivedBytes(connection, socket),
     threadId: 't',
-    sources: {} as EventSources,
-    scope: async () => [{}],
+    sources: { streams: { read: readStream } } as unknown as EventSources,
+    scope: async () => {
+      asked += 1;
+      return [{}];
+    },
     access: () => ({}) as ThreadAccess,
     execute: ({ id }) => new Promise((resolve) => executing.push(() => resolve({ type: 'success', id }))),
     logger: silentLogger,
@@ -113,4 +124,18 @@ it('a websocket whose half message finds no room beside those of others is close
   expect(received).toBe(0);
   for (const other of others) other.client.terminate();
   await heldBytes(0);
+});
+
+it('a subscription that comes as its websocket ends is not followed', async () => {
+  [asked, read] = [0, 0];
+  client.send(JSON.stringify({ id: 1, method: 'state.get' }));
+  client.send(JSON.stringify({ id: 2, method: 'subscription.subscribe', params: { channels: ['values'] } }));
+  await waitFor(() => executing.length === 1, { what: 'the command before it being executed' });
+  const closed = once(served, 'close');
+  client.terminate();
+  await closed;
+  executing.shift()!();
+  await waitFor(() => asked === 1, { what: 'the question about the subscription' });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(read).toBe(0);
 });
