@@ -46,7 +46,7 @@ function bestMember(union: ErrorObject, inside: ReportedError[]): ReportedError[
   }
   const fitting = [...members.values()].filter((member) => !member.some(({ error }) => isOfOtherKind(error, union)));
   const [best, next] = fitting.sort((a, b) => a.length - b.length);
-  // Of a fault of the value itself the union says more: all that it may be.
+  // The union's own error says more of a fault of the value itself: all that it may be.
   const isInside = best?.some(({ error }) => isAboutField(error) || error.instancePath !== union.instancePath);
   return isInside && best?.length !== next?.length ? best : undefined;
 }
