@@ -92,7 +92,7 @@ export class A2aTaskClients {
     await this.#send({ taskId, contextId, parts: [{ text: ANSWER }] }, until);
   }
 
-  /** Subscribes once, and leaves at random. */
+  /** Subscribes once, and leaves at random, or to answer a question that nobody else would answer. */
   async #subscribe({ id }: A2aTask): Promise<void> {
     const { url, headers, random } = this.#options;
     const cut = new AbortController();
@@ -100,6 +100,7 @@ export class A2aTaskClients {
     const leavesAfter = random.chance(0.5) ? random.integer(1, 40) : Number.POSITIVE_INFINITY;
     const parts = new AnswerParts();
     let events = 0;
+    let isAsked = false;
     const { status, end } = await followStream(`${url}/a2a/talk/tasks/${id}:subscribe`, {
       headers: { ...headers, 'a2a-version': '1.0' },
       signal: cut.signal,
@@ -107,7 +108,8 @@ export class A2aTaskClients {
         if (cut.signal.aborted || event !== 'message') return;
         parts.add(data as TaskEvent);
         events += 1;
-        if (events >= leavesAfter) cut.abort();
+        isAsked = (data as TaskEvent).task?.status.state === NEEDS_INPUT;
+        if (events >= leavesAfter || isAsked) cut.abort();
       },
     });
     clearTimeout(late);
@@ -115,6 +117,7 @@ export class A2aTaskClients {
     if (parts.isTorn && !this.mayLoseParts) {
       this.faults.push(`subscription to ${id}: its parts are "${parts.parts}", the answer is "${parts.whole}"`);
     }
+    if (isAsked) return;
     if (parts.state !== undefined && parts.parts !== undefined) this.whole += 1;
     else if (status === 200 && (cut.signal.aborted || end === 'cut')) this.cuts += 1;
     else if (status !== 200) await pause(RETRY_MS);
