@@ -64,7 +64,10 @@ export class A2aTaskClients {
     let task: A2aTask = begun;
     while (Date.now() < until) {
       await this.#subscribe(task);
-      task = (await this.#get(task.id)) ?? task;
+      const shown = await this.#get(task.id);
+      // An answer to a question that was there before would be refused for good.
+      if (!shown) continue;
+      task = shown;
       if (hasEnded(task.status.state)) break;
       if (task.status.state === NEEDS_INPUT) await this.#answer(task, until);
     }
