@@ -30,7 +30,7 @@ function continueAnswer({ trailers }: RawAnswer): Promise<RawAnswer> {
 }
 
 it('a stop hands streams and results of tasks off, in every form, and breaks off those that nobody takes over', async () => {
-  stopping = await deployment.startAnotherProcess();
+  stopping = await deployment.startAnother();
   const call = (method: string) => ({ jsonrpc: '2.0', id: 'c', method, params: says('x') });
   const old = { message: { messageId: 'm', role: 'ROLE_USER', content: [{ text: 'x' }] } };
   const rest = await begin('/message:stream', says('x'), TAKES_OVER);
@@ -87,7 +87,7 @@ it('a stop hands streams and results of tasks off, in every form, and breaks off
 });
 
 it('a stop hands the subscription to a task that waits off, which then goes on with the answer', async () => {
-  stopping = await deployment.startAnotherProcess();
+  stopping = await deployment.startAnother();
   const { id } = await a2a.askBack();
   const path = `${stopping.url}/a2a/echo/tasks/${id}:subscribe`;
   const answer = await open(path, { headers: { ...V1, ...TAKES_OVER } });
@@ -128,7 +128,7 @@ it('the rest of an answer is for those who may see its task, and a made-up rest 
 it('clients that wait or follow hold nothing of their messages: others may send as much', async () => {
   const parts = [{ raw: 'A'.repeat(1_000_000) }];
   const waiting: { answer: RawAnswer; run: FakeRun }[] = [];
-  stopping = await deployment.startAnotherProcess();
+  stopping = await deployment.startAnother();
   for (const path of ['/message:send', '/message:stream', '/message:send']) {
     waiting.push(await begin(path, says('', { parts })));
   }

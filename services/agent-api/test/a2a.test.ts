@@ -377,7 +377,7 @@ describe('a task', () => {
   });
 
   it('outlives the process that took its message: another one streams all of it, and takes the answer', async () => {
-    const another = await deployment.startAnotherProcess();
+    const another = await deployment.startAnother();
     const stream = await open(`${another.url}/a2a/echo/message:stream`, { body: says('x'), headers: V1 });
     const run = await deployment.worker.take();
     const { runId: taskId } = run.claimed;

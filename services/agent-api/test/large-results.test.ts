@@ -12,10 +12,7 @@ const JOINS = 50;
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({
-    hasOwnProcess: true,
-    env: { HTTP_MAX_RESULT_BYTES_IN_FLIGHT: `${BUDGET_BYTES}` },
-  });
+  deployment = await startDeployment({ env: { HTTP_MAX_RESULT_BYTES_IN_FLIGHT: `${BUDGET_BYTES}` } });
 });
 afterAll(() => deployment?.close());
 

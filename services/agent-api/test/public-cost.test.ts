@@ -5,7 +5,7 @@ import { startDeployment, type TestDeployment } from './deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ hasOwnProcess: true });
+  deployment = await startDeployment();
 });
 afterAll(() => deployment?.close());
 

@@ -5,7 +5,7 @@ import { ask } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ worker: 'real', hasOwnProcess: true, env: { METRIC_PREFIX: 'shop_' } });
+  deployment = await startDeployment({ worker: 'real', env: { METRIC_PREFIX: 'shop_' } });
 });
 afterAll(() => deployment?.close());
 

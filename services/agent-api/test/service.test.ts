@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { startServiceProcess, type TestServiceProcess, waitFor } from '@runyard/test-kit';
+import { startServiceProcess, waitFor } from '@runyard/test-kit';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
 
-let deployment: TestDeployment<TestServiceProcess>;
+let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ hasOwnProcess: true });
+  deployment = await startDeployment();
 });
 afterAll(() => deployment?.close());
 

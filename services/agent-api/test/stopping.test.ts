@@ -1,4 +1,4 @@
-import type { TestService, TestServiceProcess } from '@runyard/test-kit';
+import type { TestServiceProcess } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import type { FakeRun } from './fake-worker.ts';
@@ -7,13 +7,10 @@ import { ask, open, type RawAnswer } from './raw-http.ts';
 const input = { assistant_id: 'echo', input: {} };
 const TAKES_OVER = { 'x-runyard-handover': 'accepted' };
 
-let deployment: TestDeployment<TestServiceProcess>;
-let staying: TestService;
+let deployment: TestDeployment;
+let staying: TestServiceProcess;
 beforeAll(async () => {
-  deployment = await startDeployment({
-    hasOwnProcess: true,
-    env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20', MOUNT_PREFIX: '/agents' },
-  });
+  deployment = await startDeployment({ env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20', MOUNT_PREFIX: '/agents' } });
   staying = await deployment.startAnother();
 });
 afterAll(() => deployment?.close());

@@ -10,7 +10,6 @@ let deployment: TestDeployment;
 beforeAll(async () => {
   await Promise.all([collector.open(), receiver.open()]);
   deployment = await startDeployment({
-    hasOwnProcess: true,
     worker: 'real',
     env: { ...collector.variables, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' },
   });

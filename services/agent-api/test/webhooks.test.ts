@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookDelivery } from '@runyard/contracts';
-import { type TestServiceProcess, WebhookReceiver, waitFor } from '@runyard/test-kit';
+import { WebhookReceiver, waitFor } from '@runyard/test-kit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -267,7 +267,7 @@ it('the log of a run without a webhook is empty, and there is none of a run that
 });
 
 describe('a project with more settings for webhooks', () => {
-  let other: TestDeployment<TestServiceProcess>;
+  let other: TestDeployment;
   beforeAll(async () => {
     const webhooks = {
       default_url: receiver.url('/default'),
@@ -275,7 +275,6 @@ describe('a project with more settings for webhooks', () => {
       on_refused: 'accept',
     };
     other = await startDeployment({
-      hasOwnProcess: true,
       env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LANGGRAPH_WEBHOOKS: JSON.stringify(webhooks) },
     });
   });
