@@ -89,7 +89,8 @@ export class TestBroker {
 
   /** Creates a deployment, which runs nothing, and returns its id and the token of its code. */
   async deploy(changes: Record<string, unknown> = {}): Promise<{ id: string; token: string }> {
-    const source = { source: 'external_docker', source_config: {}, source_revision_config: {} };
+    // Nothing runs until an image is pushed.
+    const source = { source: 'internal_docker', source_config: {}, source_revision_config: {} };
     const { status, body } = await this.platform.create({ ...source, ...changes });
     if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
     return { id: body.id, token: new DeploymentTokens(this.platform.encryptionKey).variableOf(body.id).value };
