@@ -80,7 +80,7 @@ async function runSuite({ name, tool, with: own, env }) {
 
 function conclude({ passed, failed, skipped, failures }) {
   // Once more at the end: of a long log often the end alone is kept.
-  for (const { name, reason } of failures) process.stdout.write(`\nfailed: ${name}\n  ${reason}`);
+  for (const { name, reason } of failures) process.stdout.write(`\nfailed: ${name}\n${reason.replace(/^/gm, '  ')}`);
   if (skipped > 0) process.stdout.write(`\n${skipped} skipped`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;

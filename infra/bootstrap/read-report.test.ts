@@ -45,6 +45,15 @@ describe('the outcome of a suite', () => {
     });
   });
 
+  it('says of a failure how it begins and how it ends, where the output of a process that ended stands', () => {
+    const output = Array.from({ length: 40 }, (_, index) => `line ${index}`);
+    const message = ['it ended:', ...output, '    at relay.test.ts:1'].join('\n');
+    const tests = [{ fullName: 'a relay runs', status: 'failed', failureMessages: [message] }];
+    const long = { testResults: [{ name: 'relay.test.ts', status: 'failed', assertionResults: tests }] };
+    const [{ reason }] = readOutcome(long, { exitCode: 1, requireInfrastructure: true }).failures;
+    expect(reason.split('\n')).toEqual(['it ended:', ...output.slice(0, 3), '…', ...output.slice(-12)]);
+  });
+
   it('a suite fails when only the exit code says so', () => {
     const empty = { testResults: [] };
     expect(readOutcome(empty, { exitCode: 1, requireInfrastructure: true })).toMatchObject({
