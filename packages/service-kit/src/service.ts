@@ -21,8 +21,6 @@ export interface ServiceContext {
   admission: RequestAdmission;
   /** Milliseconds for which its servers accept requests after the stop began. */
   drainWindowMs: number;
-  /** The variables of its process, without the secrets that it was given by a pipe. */
-  environment: Environment;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -158,8 +156,6 @@ export interface ContextOptions {
   logOutput?: Writable;
   /** Default: no traces. */
   tracing?: Tracing;
-  /** Default: those of this process. */
-  environment?: Environment;
 }
 
 /** Creates the context of a service; also for tests, which run services inside their own process. */
@@ -185,7 +181,6 @@ export function createContext(
       bodyBytesInFlight: options.HTTP_MAX_BODY_BYTES_IN_FLIGHT ?? DEFAULT_REQUEST_LIMITS.bodyBytesInFlight,
     }),
     drainWindowMs: (options.DRAIN_WINDOW_SECONDS ?? 0) * 1000,
-    environment: options.environment ?? process.env,
   };
 }
 

@@ -13,15 +13,12 @@ export type TestService = Pick<TestServiceProcess, 'url' | 'output'> & { stop():
  * the process (signals, its end, its memory, its traces, the pipes of its parent) needs one of its own.
  */
 export async function startServiceInProcess<Schema extends Parameters<typeof readConfig>[0]>(
-  { name, schema, translate, run }: ServiceDefinition<Schema>,
+  { name, schema, run }: Pick<ServiceDefinition<Schema>, 'name' | 'schema' | 'run'>,
   { env, secrets, readyPath = '/ok' }: Omit<ServiceProcessOptions, 'entry' | 'cwd'>,
 ): Promise<TestService> {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const { PATH, HOME } = process.env;
-  const environment = { PATH, HOME, HOST: '127.0.0.1', DRAIN_WINDOW_SECONDS: '0', ...env, PORT: new URL(url).port };
-  const given = { ...environment, ...secrets };
-  const { environment: variables, warnings } = translate?.(given) ?? { environment: given, warnings: [] };
-  const config = readConfig(schema, { environment: variables });
+  const environment = { HOST: '127.0.0.1', DRAIN_WINDOW_SECONDS: '0', ...env, ...secrets, PORT: new URL(url).port };
+  const config = readConfig(schema, { environment });
   const lines: string[] = [];
   const logOutput = new Writable({
     decodeStrings: false,
@@ -32,8 +29,7 @@ export async function startServiceInProcess<Schema extends Parameters<typeof rea
   });
   const output = () => lines.join('');
   const logging = { LOG_LEVEL: 'debug', LOG_JSON: true, logOutput } as const;
-  const context = createContext(name, { ...config, ...logging, processMetrics: false, environment });
-  for (const warning of warnings) context.logger.warn(warning);
+  const context = createContext(name, { ...config, ...logging, processMetrics: false });
   const stop = () => context.lifecycle.stop('the test is over');
   try {
     await run(config, context);

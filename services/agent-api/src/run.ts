@@ -137,7 +137,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     pool,
     cipher,
     graphs: project.graphs,
-    environment: { ...context.environment, ...environment },
+    environment: { ...process.env, ...environment },
     removal: {
       deleteThreads: (scope, assistantId) => threads.service.deleteMatching(scope, { assistant_id: assistantId }),
       cancelRuns: (assistantId, reason) => runs.cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason),
@@ -153,7 +153,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     config,
     project,
     environment,
-    serviceEnvironment: context.environment,
+    serviceEnvironment: process.env,
     pool,
     cipher,
     signals: webhookSignals,

@@ -58,7 +58,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   const metrics = new WorkerMetrics(context.metrics);
 
-  const { project, encryption: variables, ...location } = await openProject(config, context.environment);
+  const { project, encryption: variables, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
   const encryption = project.encryption
     ? new ProjectEncryption({ source: project.encryption, host: () => hosts.current, variables, config, context })

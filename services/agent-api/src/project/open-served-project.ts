@@ -32,7 +32,7 @@ export interface ServedProject {
  */
 export async function openServedProject(config: Config, context: ServiceContext): Promise<ServedProject> {
   const { logger, lifecycle } = context;
-  const { project, encryption: variables, ...location } = await openProject(config, context.environment);
+  const { project, encryption: variables, ...location } = await openProject(config, process.env);
   const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
   refuseUnmetProtection(project, variables);
