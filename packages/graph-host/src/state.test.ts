@@ -22,6 +22,16 @@ const stateOf = async (graphId: string, threadId: string, backends: TestBackends
 const historyOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
   (await host.getHistory({ graphId, threadId, limit: 10, ...more }, backends)) as State[];
 
+/** Runs a graph that asks twice to its end, and returns its thread. */
+async function runWithTwoAnswers(backends: TestBackends): Promise<string> {
+  const request = executionRequest('hitl', { input: { topic: 'tea' } });
+  const { threadId } = request;
+  await runToEnd(host, request, backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
+  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
+  return threadId;
+}
+
 it('a thread that never ran has an empty state', async () => {
   expect(await stateOf('echo', 'T', memoryBackends())).toEqual({
     values: {},
@@ -40,11 +50,7 @@ it('a thread that never ran has an empty state', async () => {
 
 it('metadata says what every step wrote, by node', async () => {
   const backends = memoryBackends();
-  const request = executionRequest('hitl', { input: { topic: 'tea' } });
-  const { threadId } = request;
-  await runToEnd(host, request, backends);
-  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
-  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
+  const threadId = await runWithTwoAnswers(backends);
   const states = await historyOf('hitl', threadId, backends);
   expect(states.map(({ metadata }) => [metadata.source, metadata.step, metadata.writes])).toEqual([
     ['loop', 2, { finish: { topic: 'done with a and b' } }],
@@ -124,11 +130,7 @@ it('history can be limited, filtered and started at a checkpoint', async () => {
 
 it('a history of some keys of the values loads no others, and has the same steps and tasks', async () => {
   const backends = memoryBackends();
-  const request = executionRequest('hitl', { input: { topic: 'tea' } });
-  const { threadId } = request;
-  await runToEnd(host, request, backends);
-  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
-  await runToEnd(host, executionRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
+  const threadId = await runWithTwoAnswers(backends);
   const all = await historyOf('hitl', threadId, backends);
   const some = await historyOf('hitl', threadId, backends, { keys: ['answers'] });
   expect(some.map(({ values }) => values)).toEqual(

@@ -3,6 +3,7 @@ import { conforms, RunRetried } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
+import type { RunEngineOptions } from '../src/engine-options.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 const failure = { error: 'GraphHostLost', message: 'out of memory' };
@@ -20,6 +21,17 @@ async function letLeaseLapse(worker: string): Promise<void> {
 async function claimOne(worker: string) {
   const [run] = await fixture.engine.claimRuns(worker, 1);
   return run!;
+}
+
+/** Makes an engine with limits of its own, whose runs are taken up again at once. */
+function limitedEngine(limits: Partial<RunEngineOptions>): RunEngine {
+  return new RunEngine({
+    pool: fixture.pool,
+    deploymentId: 'test',
+    source: '/test',
+    releaseDelaysMs: [0],
+    ...limits,
+  });
 }
 
 describe('the event of a retried run', () => {
@@ -302,13 +314,7 @@ describe('a worker', () => {
   });
 
   it('ends a run after its largest number of attempts whatever ended them, and says what the last one was', async () => {
-    const engine = new RunEngine({
-      pool: fixture.pool,
-      deploymentId: 'test',
-      source: '/test',
-      maxAttempts: 3,
-      releaseDelaysMs: [0],
-    });
+    const engine = limitedEngine({ maxAttempts: 3 });
     const cause = { error: 'StorageUnavailable', message: 'not now' };
     const { run } = await engine.createRun(aRun({ keepsThread: true }));
     const outcomes = [];
@@ -327,13 +333,7 @@ describe('a worker', () => {
   });
 
   it('that stops hands a run back as often as is allowed, whatever else ends its attempts, and then ends it', async () => {
-    const engine = new RunEngine({
-      pool: fixture.pool,
-      deploymentId: 'test',
-      source: '/test',
-      maxDrains: 2,
-      releaseDelaysMs: [0],
-    });
+    const engine = limitedEngine({ maxDrains: 2 });
     const { run } = await engine.createRun(aRun({ keepsThread: true }));
     const outcomes = [];
     for (const release of [
