@@ -24,7 +24,7 @@ export const Role = Type.Object(
     organization_id: Type.Union([Uuid, Type.Null()]),
     /** In the order in which they were given. */
     permissions: Type.Array(Type.String()),
-    /** Those of its permissions that give nothing, as they are about what Runyard does not have. */
+    /** They are among its permissions and give nothing: Runyard does not have what they are about. */
     permissions_without_effect: Type.Array(Type.String()),
     access_scope: AccessScope,
   },

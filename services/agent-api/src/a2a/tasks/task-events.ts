@@ -40,9 +40,10 @@ export interface FollowTask {
 
 /**
  * Yields what happens to a task from the beginning of its run in flight until it has ended or needs input, the same for
- * every reader in any process. A reader that knows its question gets what comes after that, however long it takes. The answer comes in parts as it is written, and whole at the end: readers that lost a part
- * replace what they have. Goes on after the position, and keeps it: it is that of the last event. Ends early at the
- * signal. @throws A2aError when the task is deleted
+ * every reader in any process. A reader that knows its question gets what comes after that, however long it takes. The
+ * answer comes in parts as it is written, and whole at the end: readers that lost a part replace what they have. Goes on
+ * after the position, and keeps it: it is that of the last event. Ends early at the signal. @throws A2aError when the
+ * task is deleted
  */
 export async function* followTask(
   sources: TaskEventSources,
@@ -123,7 +124,10 @@ function messageIn({ kind, event, data }: FollowedEntry) {
   return parts.length > 0 ? { id, parts } : undefined;
 }
 
-/** Waits until a task that asks goes on or ends, and returns it; at the signal as it is. @throws A2aError when it is deleted */
+/**
+ * Waits until a task that asks goes on or ends, and returns it; at the signal as it is. @throws A2aError when it is
+ * deleted
+ */
 async function untilAnswered(
   sources: TaskEventSources,
   asking: Omit<FollowTask, 'signal'>,
