@@ -25,7 +25,7 @@ export default defineConfig({
   plugins: [bundledGraphHosts],
   test: {
     globalSetup: ['packages/test-kit/src/bundles/global-setup.ts', 'infra/local/test/global-setup.ts'],
-    setupFiles: ['packages/test-kit/src/load-postgres-clients.ts'],
+    setupFiles: ['packages/test-kit/src/processor-time.ts', 'packages/test-kit/src/load-postgres-clients.ts'],
     include: [
       'packages/**/*.test.ts',
       'services/**/*.test.ts',

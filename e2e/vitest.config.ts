@@ -19,6 +19,7 @@ export default defineConfig({
         'listeners',
       ]),
     },
+    setupFiles: ['../packages/test-kit/src/processor-time.ts'],
     include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
     // Files wait more than they compute: three at once keep two cores busy.
     maxWorkers: 3,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.mjs';
 import { readOutcome } from './read-report.mjs';
-import { installed, run, say } from './steps.mjs';
+import { installed, repository, run, say } from './steps.mjs';
 
 /** Has tests start the build that `prepare` has just brought up to date. */
 export const ofBuild = { RUNYARD_TESTS_ARE_OF_BUILD: '1' };
@@ -20,6 +20,8 @@ const suites = [
   { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
   { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
 ];
+
+const reporters = ['default', 'json', join(repository, 'packages/test-kit/src/processor-time-reporter.ts')];
 
 /** Returns how many passed and failed, and which failed. Each check counts as one test. */
 export async function runChecks() {
@@ -56,7 +58,7 @@ async function runSuite({ name, config }, { folder, env, requireInfrastructure }
   const code = await run(
     name,
     installed('vitest'),
-    ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    ['run', '--config', config, ...reporters.map((name) => `--reporter=${name}`), `--outputFile.json=${report}`],
     { allowFailure: true, env },
   );
   return readReport(name, report, { exitCode: code, requireInfrastructure });
