@@ -115,6 +115,20 @@ it('a graph finds its user, and what it keeps is for this user alone', async () 
   expect((await bob.store.searchItems([])).items).toEqual([]);
 });
 
+it("a graph asks its own server by its address as the run's user, without a key, and nobody else can", async () => {
+  const { thread_id: others } = await bob.threads.create();
+  const { url, statuses, made, found } = (await ada.runs.wait(null, 'own-server', { input: {} })) as {
+    url: string;
+    statuses: number[];
+    made: string;
+    found: string[];
+  };
+  expect([statuses, found.includes(made), found.includes(others)]).toEqual([[200, 200], true, false]);
+  expect([await statusOf(ada.threads.get(made)), await statusOf(bob.threads.get(made))]).toEqual([200, 404]);
+  const headers = { authorization: 'Bearer ada', 'x-api-key': apiKey };
+  expect((await fetch(`${url}/threads/${made}`, { headers })).status).toBe(403);
+});
+
 it('a cron is for the user who made it', async () => {
   const cron = await ada.crons.create('echo', { schedule: '@yearly', input: said('hi') });
   const ids = async (client: Client) => (await client.crons.search()).map(({ cron_id }) => cron_id);

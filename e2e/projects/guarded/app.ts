@@ -18,6 +18,15 @@ export const app = new Hono()
     const found = await own('/threads/search', { method: 'POST', headers, body: JSON.stringify({ limit: 1000 }) });
     return c.json(await found.json(), found.status as 200);
   })
+  .get('/custom/threads-by-address', async (c) => {
+    const headers = { 'content-type': 'application/json' };
+    const found = await fetch(`${process.env.LANGGRAPH_API_URL}/threads/search`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+    });
+    return c.json(await found.json(), found.status as 200);
+  })
   .post('/noauth', async (c) => {
     received.push({ auth: c.get('auth' as never) ?? null, body: await c.req.json() });
     return c.body(null, 204);

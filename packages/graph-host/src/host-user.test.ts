@@ -23,7 +23,7 @@ it.runIf(isRoot)(
     const user = { uid: 20_000, gid: 20_001 };
     const folder = await SocketFolder.open(user);
     const loopback = await openLoopback(folder, (_req, res) => void res.writeHead(201).end('built in'));
-    const environment = folder.withHome({ LANGGRAPH_API_URL: 'https://example.com/deployments/7', HOME: '/root' });
+    const environment = folder.withHome({ HOME: '/root' });
     const host = await startHost('basic', { user, loopback, environment });
     try {
       expect(await readFile(`/proc/${host.pid}/status`, 'utf8')).toMatch(

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { createServer, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { executionRequest, fixtures, type HostUnderTest, runToEnd, startHost } from '../test/host-under-test.ts';
 import {
+  decodeUser,
   encodeUser,
   GraphLoadError,
   type LoopbackServer,
@@ -15,7 +18,18 @@ import {
 const source = (symbol: string) => ({ file: `${fixtures}basic/http-app.ts`, symbol });
 
 /** The requests that reached the server's own routes. */
-const asked: { method: string; url: string; body: string; exchange: unknown; depth: unknown; trace: unknown }[] = [];
+const asked: {
+  method: string;
+  url: string;
+  body: string;
+  exchange: unknown;
+  depth: unknown;
+  trace: unknown;
+  run: unknown;
+  user: unknown;
+}[] = [];
+/** Where the server redirects `/elsewhere` to. */
+let elsewhere = '';
 let folder: SocketFolder;
 let loopback: LoopbackServer;
 let host: HostUnderTest;
@@ -28,14 +42,20 @@ beforeAll(async () => {
     const body = await text(req);
     const { 'x-runyard-exchange': exchange, 'x-runyard-depth': depth, 'x-runyard-loopback': token } = req.headers;
     expect(token).toBeUndefined();
-    asked.push({ method: req.method!, url: req.url!, body, exchange, depth, trace: req.headers.traceparent });
+    const { traceparent: trace, 'x-runyard-run': run, 'x-runyard-user': encoded } = req.headers;
+    const user = typeof encoded === 'string' ? decodeUser(encoded).identity : undefined;
+    asked.push({ method: req.method!, url: req.url!, body, exchange, depth, trace, run, user });
+    if (req.url === '/elsewhere') {
+      res.writeHead(307, { location: elsewhere }).end();
+      return;
+    }
     res.writeHead(201, { 'content-type': 'application/json', location: '/threads/1' });
     res.end(JSON.stringify({ builtIn: true, body }));
   });
   socketPath = folder.newPath();
   host = await startHost('basic', {
     loopback,
-    environment: { LANGGRAPH_API_URL: 'https://example.com/deployments/7' },
+    publicUrl: 'https://example.com/deployments/7',
   });
   served = await host.serveApp(source('app'), socketPath);
 });
@@ -137,6 +157,68 @@ it('what a run asks its own server for belongs to the trace of the run', async (
   const traced = executionRequest('metered', { input: { ask: 'server' }, traceparent });
   expect((await runToEnd(host, traced)).outcome.kind).toBe('done');
   expect(asked.map(({ url, trace }) => [url, trace])).toEqual([['/threads/3', traceparent]]);
+});
+
+const runFor = (identity: string | undefined, what: string) =>
+  executionRequest('probe', {
+    input: { do: what },
+    config: { configurable: { ...(identity && { langgraph_auth_user: { identity } }) } },
+  });
+
+it("a run asks its own server by PORT and LANGGRAPH_API_URL, without a key and as the run's user", async () => {
+  asked.length = 0;
+  const requests = ['ada', 'bob', undefined].map((name) => runFor(name, 'ask the own server'));
+  const runs = await Promise.all(requests.map((each) => runToEnd(host, each)));
+  for (const [index, user] of ['ada', 'bob', undefined].entries()) {
+    const { url, port, answers } = runs[index]!.values!.seen as { url: string; port: string; answers: unknown[] };
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    const answer = { builtIn: true, body: '{"a":1}' };
+    expect(answers).toEqual([answer, answer, answer]);
+    const run = requests[index]!.runId;
+    const sent = { method: 'POST', body: '{"a":1}', depth: '1', run, user };
+    expect(asked.filter((each) => each.run === run)).toEqual(
+      ['/threads', '/threads/search', '/runs/stream'].map((path) => ({ url: path, ...sent })),
+    );
+  }
+});
+
+it("a route asks its own server by its address as the request's user", async () => {
+  asked.length = 0;
+  const user = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: [] };
+  await json(await call('/custom/by-variable', { headers: { 'x-runyard-user': encodeUser(user) } }));
+  expect(asked).toEqual([{ method: 'GET', url: '/threads/4', body: '', depth: '1', user: 'ada' }]);
+});
+
+it('other processes are refused at the own address of a project, whatever they send', async () => {
+  const { values } = await runToEnd(host, runFor('ada', 'ask the own server'));
+  const { port } = values!.seen as { port: string };
+  asked.length = 0;
+  const hasIPv6 = networkInterfaces().lo?.some(({ address }) => address === '::1');
+  for (const at of ['127.0.0.1', 'localhost', ...(hasIPv6 ? ['[::1]'] : [])]) {
+    for (const sender of [undefined, '0']) {
+      const headers = { 'x-runyard-user': 'e30', 'x-api-key': 'any', ...(sender && { 'x-runyard-sender': sender }) };
+      const response = await fetch(`http://${at}:${port}/threads`, { method: 'POST', headers, body: '{}' });
+      expect([response.status, await response.json()]).toEqual([403, { detail: expect.stringContaining('own code') }]);
+    }
+  }
+  expect(asked).toEqual([]);
+});
+
+it('a redirect to another server gives it no way to the own address', async () => {
+  const stranger = createServer(async (req, res) => {
+    const { 'x-runyard-sender': sender, host: _host, connection: _connection, ...headers } = req.headers;
+    const { values } = await runToEnd(host, runFor(undefined, 'ask the own server'));
+    const { url } = values!.seen as { url: string };
+    const tried = await fetch(`${url}/threads`, {
+      headers: { ...(headers as object), 'x-runyard-sender': String(sender) },
+    });
+    res.end(JSON.stringify({ sender, status: tried.status }));
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  elsewhere = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`;
+  const { values } = await runToEnd(host, runFor('ada', 'follow elsewhere'));
+  expect(values!.seen).toEqual({ sender: expect.any(String), status: 403 });
+  stranger.close();
 });
 
 it('an app streams large bodies, and notices when the client disconnects', async () => {

@@ -22,4 +22,4 @@ export * from './project/index.ts';
 export * from './protocol-event.ts';
 export * from './stream-position.ts';
 export * from './types.ts';
-export { encodeUser } from './user-header.ts';
+export { decodeUser, encodeUser } from './user-header.ts';

@@ -17,6 +17,12 @@ import {
 
 import { temporaryProject } from '../test/temporary-project.ts';
 
+/** Variables that name a project's own server. */
+const OWN_ADDRESS = {
+  PORT: expect.stringMatching(/^\d+$/),
+  LANGGRAPH_API_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+};
+
 let host: HostUnderTest;
 beforeAll(async () => {
   host = await startHost('basic', { environment: { ALLOWED: 'yes' }, heapLimitMb: 256 });
@@ -36,16 +42,28 @@ it('a project does not get the encryption keys of its deployment, even when its 
     'agent.ts': graph,
     'langgraph.json': JSON.stringify({
       graphs: { agent: './agent.ts:graph' },
-      env: { LANGGRAPH_AES_KEY: 'k', LANGGRAPH_AES_LEGACY_KEY: 'l', LANGGRAPH_AES_FALLBACK_KEYS: 'f', MINE: 'm' },
+      env: {
+        LANGGRAPH_AES_KEY: 'k',
+        LANGGRAPH_AES_LEGACY_KEY: 'l',
+        LANGGRAPH_AES_FALLBACK_KEYS: 'f',
+        MINE: 'm',
+        PORT: '4000',
+      },
     }),
   });
   const own = await startHost('basic', { configPath: `${directory}/langgraph.json` });
   try {
     const { values } = await runToEnd(own, executionRequest('agent', { input: { do: 'environment' } }));
-    expect((values!.seen as { env: object }).env).toEqual({ MINE: 'm' });
+    expect((values!.seen as { env: object }).env).toEqual({ ...OWN_ADDRESS, MINE: 'm', PORT: '4000' });
   } finally {
     await own.close();
   }
+});
+
+it('a project that has no server yet is told so at its own address', async () => {
+  const { values } = await runToEnd(host, executionRequest('probe', { input: { do: 'ask the own server' } }));
+  const { answers } = values!.seen as { answers: object[] };
+  expect(answers).toEqual(Array(3).fill({ detail: expect.stringContaining('no server') }));
 });
 
 it('a project gets the allowed variables and nothing else of its parent', async () => {
@@ -53,7 +71,7 @@ it('a project gets the allowed variables and nothing else of its parent', async 
   onTestFinished(() => void vi.unstubAllEnvs());
   const { values } = await runToEnd(host, executionRequest('probe', { input: { do: 'environment' } }));
   const { env, argv } = values!.seen as { env: Record<string, string>; argv: string[][] };
-  expect(env).toEqual({ ALLOWED: 'yes', FROM_CONFIG: 'yes' });
+  expect(env).toEqual({ ...OWN_ADDRESS, ALLOWED: 'yes', FROM_CONFIG: 'yes' });
   expect(JSON.stringify(argv)).not.toMatch(/secret|PARENT/i);
   expect(argv[1]).toContain('--max-old-space-size=256');
 });

@@ -24,8 +24,13 @@ export interface GraphHostOptions {
   environment: Record<string, string>;
   /** The user that the child runs as; default: this process's user. */
   user?: HostUser | undefined;
-  /** The deployment's own server, for SDK clients that the project's code makes without a URL. */
+  /**
+   * The deployment's own server: for SDK clients that the project's code makes without a URL, and behind the address in
+   * the child's PORT and LANGGRAPH_API_URL.
+   */
   loopback?: Loopback;
+  /** The URL of the deployment for clients: messages and traces name it. */
+  publicUrl?: string | undefined;
   /** V8 old-space limit of the child. */
   heapLimitMb?: number;
   /** Milliseconds that loading the graphs may take, and that the app, the auth and the encryption object may each. */

@@ -161,3 +161,16 @@ it("the project's own code asks its server for everybody, or for the user whose 
   };
   expect([await found('for=code'), await found('for=user')]).toEqual([true, false]);
 });
+
+it("a route that asks its own server by its address sees what the request's user does", async () => {
+  const mine = { mark: randomUUID() };
+  await made('createThread', { body: { metadata: mine } }, ADA);
+  const found = async (headers: Record<string, string>) => {
+    const response = await fetch(`${deployment.url}/custom/threads-by-address`, { headers });
+    return [response.status, (await response.text()).includes(mine.mark)];
+  };
+  expect([await found(ADA), await found(BOB)]).toEqual([
+    [200, true],
+    [200, false],
+  ]);
+});

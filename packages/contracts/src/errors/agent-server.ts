@@ -43,6 +43,11 @@ export const AGENT_SERVER_ERRORS = {
     meaning: "A request of the project's own code to its server does not have the deployment's token.",
     remedy: 'Give agent-api and run-worker of a deployment the same settings.',
   },
+  project_user_invalid: {
+    status: 401,
+    meaning: "A request of the project's own code to its server names a user that cannot be read.",
+    remedy: 'Give agent-api and run-worker of a deployment the same release.',
+  },
   default_assistant_protected: {
     status: 403,
     meaning: "A graph's default assistant cannot be deleted.",

@@ -17,6 +17,7 @@ import type {
 } from '../types.ts';
 import { serveProjectApp } from './app/app-server.ts';
 import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
+import { openOwnAddress } from './app/own-address.ts';
 import { loadProjectApp } from './app/project-app.ts';
 import { openAuth } from './auth/project-auth.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
@@ -59,6 +60,7 @@ export class Host {
   #limits: ToHost['init']['limits'] | undefined;
   #directory = '';
   #loopback: LoopbackClient | undefined;
+  #publicUrl: string | null = null;
 
   constructor(connection: HostConnection, exit: () => void) {
     this.#connection = connection;
@@ -159,13 +161,15 @@ export class Host {
     }
   }
 
-  async #init({ project, limits, loopback }: ToHost['init']): Promise<unknown> {
+  async #init({ project, limits, loopback, publicUrl }: ToHost['init']): Promise<unknown> {
     this.#limits = limits;
     this.#directory = project.directory;
-    this.#loopback = loopback === null ? undefined : bindLoopback(loopback, process.env.LANGGRAPH_API_URL);
+    this.#publicUrl = publicUrl;
+    this.#loopback = loopback === null ? undefined : bindLoopback(loopback, publicUrl ?? undefined);
     registerSdkLogger(captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) }));
     // Variables of the deployment win over those of the project.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
+    await this.#setOwnAddress();
     await preloadLangGraph(project.graphs);
     await import(import.meta.resolve('tsx'));
     registerTextModules();
@@ -175,6 +179,18 @@ export class Host {
       description,
       isFactory,
     }));
+  }
+
+  /** Sets the variables by which code finds its own server, where the project has not set them itself. */
+  async #setOwnAddress(): Promise<void> {
+    try {
+      const port = await openOwnAddress(this.#loopback);
+      process.env.PORT ??= String(port);
+      process.env.LANGGRAPH_API_URL ??= `http://127.0.0.1:${port}`;
+    } catch (error) {
+      const { message } = error as Error;
+      this.log({ level: 'warn', message: `PORT and LANGGRAPH_API_URL lead nowhere in this process: ${message}` });
+    }
   }
 
   async #serveApp({ app: source, socketPath }: ToHost['app.serve']): Promise<unknown> {
@@ -243,16 +259,26 @@ export class Host {
     }
     const limits = this.#limits as ToHost['init']['limits'];
     const connection = this.#connection;
-    const { runId, threadId, graphId, traceparent } = executionRequest;
+    const publicUrl = this.#publicUrl;
+    const { runId, threadId, graphId, traceparent, config } = executionRequest;
+    const user = config.configurable.langgraph_auth_user as AuthUser | undefined;
     const start = () => {
-      const run = new GraphRun({ connection, use, request: executionRequest, hasCheckpoints, graph, limits });
+      const run = new GraphRun({
+        connection,
+        use,
+        request: executionRequest,
+        hasCheckpoints,
+        graph,
+        limits,
+        publicUrl,
+      });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });
       // Wait until the messages of this turn have been sent: code that never returns to the event loop would keep them
       // here. An abort that arrived together with the start is handled by then, too.
       setImmediate(() => void run.execute().finally(() => this.#runs.delete(use)));
     };
-    printAs({ runId, threadId, graphId }, start, { traceparent });
+    printAs({ runId, threadId, graphId }, start, { traceparent, user });
   }
 
   async #describeGraph({ t, id, request }: ToDescribe): Promise<void> {

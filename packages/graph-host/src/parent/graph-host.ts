@@ -119,7 +119,7 @@ class ChildGraphHost implements GraphHost {
   }
 
   async #load(): Promise<void> {
-    const { configPath, environment, loopback } = this.#options;
+    const { configPath, environment, loopback, publicUrl } = this.#options;
     const project = await readProject(dirname(configPath), configPath, environment);
     const { directory, graphs, env, missingEnvFile, checkpointer } = project;
     this.#missingEnvFile = missingEnvFile === null ? undefined : relative(directory, missingEnvFile);
@@ -133,6 +133,7 @@ class ChildGraphHost implements GraphHost {
         revivableModules: checkpointer?.serde?.allowed_json_modules ?? [],
       },
       loopback: loopback ?? null,
+      publicUrl: publicUrl ?? null,
       limits: this.#limits,
     };
     this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];

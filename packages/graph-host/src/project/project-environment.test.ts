@@ -7,7 +7,6 @@ it('a project gets the machine variables that a program needs and none of the pl
   expect(projectEnvironment({ own, project: { A: 'file', B: 'file' }, deployment: { B: 'deployment' } })).toEqual({
     PATH: '/bin',
     LANGGRAPH_HTTP: '{}',
-    LANGGRAPH_API_URL: 'http://a',
     A: 'file',
     B: 'deployment',
   });

@@ -12,7 +12,10 @@ export const projectVariables = {
     description: 'Variables of the project as a JSON object; over those its own `env` names.',
   }),
   LANGGRAPH_API_URL: Type.Optional(
-    Type.String({ minLength: 1, description: 'Public URL of the deployment; runs carry it in their metadata.' }),
+    Type.String({
+      minLength: 1,
+      description: 'Public URL of the deployment, for clients; runs carry it in their metadata.',
+    }),
   ),
   GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
   GRAPH_HOST_USER: Type.Optional(

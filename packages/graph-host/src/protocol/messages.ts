@@ -106,6 +106,8 @@ export const toHost = {
     }),
     /** Address of the deployment's own server; null when there is none. */
     loopback: Type.Union([Type.Object({ socketPath: Type.String(), token: Type.String() }), Type.Null()]),
+    /** URL of the deployment for clients; null when there is none. */
+    publicUrl: Type.Union([Type.String(), Type.Null()]),
     limits: Type.Object({
       creditBytes: Type.Integer(),
       bufferBytes: Type.Integer(),

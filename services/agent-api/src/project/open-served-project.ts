@@ -49,6 +49,7 @@ export async function openServedProject(config: Config, context: ServiceContext)
         environment,
         user,
         loopback: loopback.endpoint,
+        publicUrl: config.LANGGRAPH_API_URL,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: logOfProject(logger),
         onExit,

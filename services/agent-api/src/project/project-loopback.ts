@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { PRINCIPAL_HEADER, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import {
+  decodeUser,
   EXCHANGE_HEADER,
   type HostUser,
   hasLoopbackToken,
@@ -10,6 +11,7 @@ import {
   type LoopbackServer,
   openLoopback,
   SocketFolder,
+  USER_HEADER,
 } from '@runyard/graph-host';
 import {
   INTERNAL,
@@ -19,6 +21,7 @@ import {
   type Response,
   UnauthorizedError,
 } from '@runyard/service-kit';
+import type { UserCaller } from '../auth/user-caller.ts';
 
 /** The project's own code: it has the deployment's rights inside the deployment, and is known nowhere else. */
 const PROJECT: Principal = { ...INTERNAL, permissions: WORKSPACE_PERMISSIONS };
@@ -35,8 +38,8 @@ interface Exchange {
 /**
  * Serves this server to the project's code, over a Unix socket that only this user, and the project's, can open, with a
  * token that only the project's process was given. A request on it is the code's own, with the deployment's rights or
- * those of the user whose credentials it has, or the rest of an outside request, with the rights of its caller and
- * counted once.
+ * those of a user: the one whose credentials it has, or for whom the code says that it works. Or it is the rest of an
+ * outside request, with the rights of its caller and counted once.
  */
 export class ProjectLoopback {
   readonly folder: SocketFolder;
@@ -48,9 +51,10 @@ export class ProjectLoopback {
   #server: LoopbackServer | undefined;
   #app: RequestListener | undefined;
 
-  readonly #isForUser: IsForUser;
+  /** Undefined for a project without users of its own. */
+  readonly #isForUser: IsForUser | undefined;
 
-  private constructor(folder: SocketFolder, isForUser: IsForUser) {
+  private constructor(folder: SocketFolder, isForUser: IsForUser | undefined) {
     this.folder = folder;
     this.#isForUser = isForUser;
   }
@@ -58,9 +62,9 @@ export class ProjectLoopback {
   /**
    * @param user the user that runs the project's code, when it is not this process's
    * @param isForUser returns whether a request of the project's own code is made for the user whose credentials it has:
-   *   that user is its caller then. Default: none is.
+   *   that user is its caller then. Left out for a project without users of its own.
    */
-  static async open(user?: HostUser, isForUser: IsForUser = () => false): Promise<ProjectLoopback> {
+  static async open(user?: HostUser, isForUser?: IsForUser): Promise<ProjectLoopback> {
     const loopback = new ProjectLoopback(await SocketFolder.open(user), isForUser);
     loopback.#server = await openLoopback(loopback.folder, (req, res) => loopback.#onRequest(req, res));
     return loopback;
@@ -82,8 +86,8 @@ export class ProjectLoopback {
       authenticate: async (req) => {
         if (req.headers[LOOPBACK_HEADER] !== undefined) this.#admitWorker(req);
         const known = this.#callers.get(req);
-        if (known === undefined || (known === PROJECT && this.#isForUser(req))) return verifier.authenticate(req);
-        return known;
+        if (known === undefined || (known === PROJECT && this.#isForUser?.(req))) return verifier.authenticate(req);
+        return known === PROJECT && this.#isForUser ? callerOfCode(req) : known;
       },
     };
   }
@@ -105,7 +109,7 @@ export class ProjectLoopback {
   isOwnByClaim(req: IncomingMessage): boolean {
     const isOwn = this.isOwn(req) || req.headers[LOOPBACK_HEADER] !== undefined;
     const known = this.#callers.get(req) ?? PROJECT;
-    return isOwn && !(known === PROJECT && this.#isForUser(req));
+    return isOwn && !(known === PROJECT && this.#isForUser?.(req));
   }
 
   /** Returns whether the request is the rest of one that is being answered already. */
@@ -159,4 +163,28 @@ export class ProjectLoopback {
     if (caller) this.#callers.set(req, caller);
     this.#app(req, res);
   };
+}
+
+/**
+ * Returns the project's code as the caller: for the user that the request names, about whom the handlers are asked, or
+ * with all rights. The code has these anyway, so that it can only take less.
+ *
+ * @throws UnauthorizedError
+ */
+function callerOfCode({ headers }: IncomingMessage): Principal | UserCaller {
+  const header = headers[USER_HEADER];
+  if (header === undefined) return PROJECT;
+  const user = readUser(String(header));
+  if (user === undefined)
+    throw new UnauthorizedError('Invalid authentication headers', { code: 'project_user_invalid' });
+  return { ...PROJECT, identity: user.identity, user };
+}
+
+function readUser(header: string): UserCaller['user'] | undefined {
+  try {
+    const user = decodeUser(header);
+    return typeof user.identity === 'string' ? user : undefined;
+  } catch {
+    return undefined;
+  }
 }

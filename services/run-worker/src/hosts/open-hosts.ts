@@ -37,6 +37,7 @@ export async function openHosts(
         environment: sockets.withHome(project.environment),
         user,
         loopback: { socketPath, token },
+        publicUrl: config.LANGGRAPH_API_URL,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { discardUnreadBodies } from '@runyard/service-kit/unread-bodies';
+import type { AuthUser } from '../../auth.ts';
 import { DEPTH_HEADER, EXCHANGE_HEADER, USER_HEADER } from '../../loopback-http.ts';
 import { decodeUser } from '../../user-header.ts';
 import type { LoopbackClient } from './loopback-client.ts';
@@ -15,10 +16,12 @@ const HEADER_BYTES_MAX = 1024 * 1024;
 export async function serveProjectApp(app: ProjectApp, socketPath: string, loopback: LoopbackClient): Promise<void> {
   const settings = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: HEADER_BYTES_MAX };
   const server = createServer(settings, (req, res) => {
-    takeUser(req);
+    const user = takeUser(req);
     const exchange = takeHeader(req, EXCHANGE_HEADER);
     const depth = Number(takeHeader(req, DEPTH_HEADER) ?? 0);
-    void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }) }, () => app.listener(req, res));
+    void loopback.withOrigin({ depth, ...(exchange !== undefined && { exchange }), ...(user && { user }) }, () =>
+      app.listener(req, res),
+    );
   });
   discardUnreadBodies(server);
   if (app.attachWebSockets) {
@@ -36,9 +39,12 @@ export async function serveProjectApp(app: ProjectApp, socketPath: string, loopb
 }
 
 /** Moves the user out of the headers to where the project's code finds it. */
-function takeUser(req: IncomingMessage): void {
-  const user = takeHeader(req, USER_HEADER);
-  if (user !== undefined) setRequestAuth(req, decodeUser(user));
+function takeUser(req: IncomingMessage): AuthUser | undefined {
+  const header = takeHeader(req, USER_HEADER);
+  if (header === undefined) return undefined;
+  const user = decodeUser(header);
+  setRequestAuth(req, user);
+  return user;
 }
 
 /** Removes a header and returns its value. The project's code does not see the header. */

@@ -5,8 +5,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../loopback-http.ts';
-import { printContext, runTraceparent } from '../process/console.ts';
+import type { AuthUser } from '../../auth.ts';
+import {
+  DEPTH_HEADER,
+  EXCHANGE_HEADER,
+  LOOPBACK_HEADER,
+  type Loopback,
+  RUN_HEADER,
+  USER_HEADER,
+} from '../../loopback-http.ts';
+import { encodeUser } from '../../user-header.ts';
+import { printContext, runTraceparent, runUser } from '../process/console.ts';
 import type { Body } from './request-body.ts';
 
 /** The request that a piece of the project's code is serving. */
@@ -15,6 +24,8 @@ interface Origin {
   depth: number;
   /** Identifies the request from outside that the code may pass on. */
   exchange?: string;
+  /** The project's user who sent the request. */
+  user?: AuthUser;
 }
 
 /** No design needs more levels. Without a limit, middleware that calls its own server would recurse without end. */
@@ -46,19 +57,33 @@ export class LoopbackClient {
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const target = typeof input === 'string' && input.startsWith('/') ? `${NO_SERVER}${input}` : input;
     const asked = new Request(target, init);
+    return this.#ask(asked, asked.body);
+  };
+
+  /**
+   * Sends a request to this deployment with the rights of the user for whom the calling code works: that of its run, or
+   * of the request it is serving. Without a user it is a request of the project itself, as `fetch` sends it.
+   */
+  fetchForUser(asked: Request, body: Body): Promise<Response> {
+    const user = this.#origins.getStore()?.user ?? runUser();
+    return this.#ask(asked, body, user && { [USER_HEADER]: encodeUser(user) });
+  }
+
+  async #ask(asked: Request, body: Body, own: Record<string, string> = {}): Promise<Response> {
     const depth = (this.#origins.getStore()?.depth ?? 0) + 1;
     if (depth > DEPTH_MAX) {
       throw new Error(`The project asks its own server, which asks the project again, ${DEPTH_MAX} levels deep.`);
     }
     const run = printContext();
     const traceparent = runTraceparent();
-    return this.#send(asked, asked.body, {
+    return this.#send(asked, body, {
+      ...own,
       // Requests of a run belong to its trace, unless they say otherwise.
       ...(traceparent !== undefined && !asked.headers.has('traceparent') && { traceparent }),
       [DEPTH_HEADER]: String(depth),
       ...(run && { [RUN_HEADER]: run.runId }),
     });
-  };
+  }
 
   /** Has the server answer the request that is being served, with the rights of its original caller. */
   async passOn(asked: Request, body: Body): Promise<Response> {

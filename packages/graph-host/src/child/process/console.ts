@@ -3,6 +3,7 @@
  * buffers a limited amount.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AuthUser } from '../../auth.ts';
 import { describeDroppedLines, LineSplitter, OutputBudget } from '../../output-lines.ts';
 import type { HostLog } from '../../types.ts';
 
@@ -12,19 +13,21 @@ export interface PrintContext {
   graphId: string;
 }
 
-const printing = new AsyncLocalStorage<{ context: PrintContext; traceparent: string | undefined }>();
+/** For whom a run's code asks others, and as part of what. */
+interface OnBehalf {
+  /** The place of the run in a trace. */
+  traceparent?: string | undefined;
+  /** The project's user whose run it is. */
+  user?: AuthUser | undefined;
+}
+
+const printing = new AsyncLocalStorage<{ context: PrintContext } & OnBehalf>();
 
 /**
  * Attaches `context` to everything that `work` prints, at any later time too.
- *
- * @param options.traceparent the place of the run in a trace, for what its code asks of others
  */
-export function printAs<T>(
-  context: PrintContext,
-  work: () => T,
-  options: { traceparent?: string | undefined } = {},
-): T {
-  return printing.run({ context, traceparent: options.traceparent }, work);
+export function printAs<T>(context: PrintContext, work: () => T, onBehalf: OnBehalf = {}): T {
+  return printing.run({ context, ...onBehalf }, work);
 }
 
 /** Returns the context of the run whose code calls this; undefined for code that belongs to no run. */
@@ -35,6 +38,11 @@ export function printContext(): PrintContext | undefined {
 /** Returns the place in a trace of the run whose code calls this; undefined when there is none. */
 export function runTraceparent(): string | undefined {
   return printing.getStore()?.traceparent;
+}
+
+/** Returns the project's user of the run whose code calls this; undefined when there is none. */
+export function runUser(): AuthUser | undefined {
+  return printing.getStore()?.user;
 }
 
 export interface ConsoleOptions {

@@ -1,7 +1,7 @@
 /** Builds the config with which LangGraph executes a run. */
 import type { ExecutionRequest } from '../../types.ts';
 import type { GraphConfig } from '../langgraph/graph-types.ts';
-import { runMetadata } from './run-metadata.ts';
+import { runMetadata, type ServerDescription } from './run-metadata.ts';
 
 /** LangGraph reads the checkpointer of one invocation from this key; the shared graph object stays unchanged. */
 const CHECKPOINTER_KEY = '__pregel_checkpointer';
@@ -20,7 +20,7 @@ export interface RuntimeParts {
 
 export function toGraphConfig(
   request: ExecutionRequest,
-  langgraphVersion: string,
+  server: ServerDescription,
   { isResuming, checkpointer, store, callbacks, control, signal }: RuntimeParts,
 ): GraphConfig {
   const { checkpoint_id, checkpoint_map, ...configurable } = request.config.configurable;
@@ -32,7 +32,7 @@ export function toGraphConfig(
       ...(checkpointer && { [CHECKPOINTER_KEY]: checkpointer }),
     },
     store,
-    metadata: runMetadata(request, langgraphVersion),
+    metadata: runMetadata(request, server),
     runId: request.runId,
     signal,
     durability: request.durability,

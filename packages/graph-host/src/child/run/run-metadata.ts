@@ -6,7 +6,17 @@
 import type { ExecutionRequest } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 
-export function runMetadata(request: ExecutionRequest, langgraphVersion: string): Record<string, unknown> {
+/** Describes to clients and tracers the server that executes a run. */
+export interface ServerDescription {
+  langgraphVersion: string;
+  /** The URL of the deployment for clients, null when it has none. */
+  publicUrl: string | null;
+}
+
+export function runMetadata(
+  request: ExecutionRequest,
+  { langgraphVersion, publicUrl }: ServerDescription,
+): Record<string, unknown> {
   return {
     created_by: 'system',
     ...request.config.metadata,
@@ -19,7 +29,7 @@ export function runMetadata(request: ExecutionRequest, langgraphVersion: string)
     langgraph_api_version: VERSION,
     langgraph_plan: 'self_hosted',
     langgraph_host: 'self-hosted',
-    langgraph_api_url: process.env.LANGGRAPH_API_URL ?? null,
+    langgraph_api_url: publicUrl,
   };
 }
 

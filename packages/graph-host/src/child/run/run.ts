@@ -28,6 +28,8 @@ export interface RunOptions {
   hasCheckpoints: boolean;
   graph: LoadedGraph;
   limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
+  /** The URL of the deployment for clients, null when it has none. */
+  publicUrl: string | null;
 }
 
 export class GraphRun {
@@ -118,14 +120,19 @@ export class GraphRun {
       const handlers = [...(this.#protocol ?? this.#renderer).callbacks, ...this.#spanCallbacks()];
       const callbacks = await callbacksOf(request, graph.modules, handlers);
       const { input, isResuming, saver } = await this.#start();
-      const config = toGraphConfig(request, graph.modules.langgraphVersion, {
-        isResuming,
-        checkpointer: saver,
-        store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
-        callbacks,
-        control: this.#control,
-        signal: this.#abort.signal,
-      });
+      const { langgraphVersion } = graph.modules;
+      const config = toGraphConfig(
+        request,
+        { langgraphVersion, publicUrl: this.#options.publicUrl },
+        {
+          isResuming,
+          checkpointer: saver,
+          store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
+          callbacks,
+          control: this.#control,
+          signal: this.#abort.signal,
+        },
+      );
       this.#executed = { graph: compiled, config };
       await this.#stream(compiled, input, config);
       await this.#checkpoints?.waitForWrites();
