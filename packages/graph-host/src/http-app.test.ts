@@ -28,7 +28,7 @@ const asked: {
   run: unknown;
   user: unknown;
 }[] = [];
-/** Where the server redirects `/elsewhere` to. */
+/** The server redirects `/elsewhere` to this address. */
 let elsewhere = '';
 let folder: SocketFolder;
 let loopback: LoopbackServer;
