@@ -3,10 +3,14 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { StepError, say } from './steps.mjs';
 
-const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** The one without windows is first: it takes a fifth of the processor time of the whole browser. */
+const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** Debian's packages, the best first. Older releases lack the first. */
+const PACKAGES = ['chromium-headless-shell', 'chromium'];
 const PLACES = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
 export const HOW_TO_INSTALL =
-  'The tests need Chromium: install the package `chromium` of your system, or name a browser in RUNYARD_TEST_CHROMIUM.';
+  'The tests need Chromium: install the package `chromium-headless-shell` or `chromium` of your system, or name a ' +
+  'browser in RUNYARD_TEST_CHROMIUM.';
 
 /** Returns the path of the browser of the tests: the one that the environment names, or one of the PATH. */
 export function findChromium(environment = process.env) {
@@ -26,9 +30,12 @@ export function ensureChromium() {
   const mayInstall = process.getuid?.() === 0 && !process.env.RUNYARD_TEST_CHROMIUM;
   if (!mayInstall || !hasApt()) throw new StepError(HOW_TO_INSTALL);
   say('Installing Chromium for the tests, once');
-  const failure = apt('update') ?? apt('install', '--yes', '--no-install-recommends', 'chromium');
-  if (failure !== undefined || !findChromium())
-    throw new StepError([HOW_TO_INSTALL, failure].filter(Boolean).join('\n'));
+  let failure = apt('update');
+  for (const name of PACKAGES) {
+    if (findChromium()) break;
+    failure = apt('install', '--yes', '--no-install-recommends', name);
+  }
+  if (!findChromium()) throw new StepError([HOW_TO_INSTALL, failure].filter(Boolean).join('\n'));
 }
 
 /** Returns the last lines of what apt-get printed when it failed. */
