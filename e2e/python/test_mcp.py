@@ -33,7 +33,11 @@ def test_assistants_are_listed_and_called_as_tools(url, api_key, mode):
             assert client.protocol_version == REVISIONS[mode]
             assert client.server_capabilities.tools
             assert client.server_capabilities.prompts is None
-            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            page = await client.list_tools()
+            tools = {tool.name: tool for tool in page.tools}
+            while page.next_cursor:
+                page = await client.list_tools(cursor=page.next_cursor)
+                tools.update((tool.name, tool) for tool in page.tools)
             assert tools["echo"].input_schema["properties"]["messages"]["type"] == "string"
             result = await client.call_tool("echo", {"messages": "hi"})
             assert not result.is_error

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { newClient, readUntil } from '../harness/client.ts';
 
 const client = newClient();
-const LONG = { input: { name: 'first', steps: 100, stepMs: 20 } };
+/** Lasts until it is ended, however long that takes. */
+const LONG = { input: { name: 'first', steps: 10_000, stepMs: 20 }, config: { recursion_limit: 10_001 } };
 const SHORT = { input: { name: 'second', steps: 1, stepMs: 1 } };
 
 /**
@@ -28,9 +29,9 @@ describe('a run on a busy thread', () => {
   it('interrupts the one before, which keeps the state it reached', async () => {
     const { thread_id, first, waiting } = await busyThread();
     const values = await client.runs.wait(thread_id, 'slow', { ...SHORT, multitaskStrategy: 'interrupt' });
-    expect(doneBy(values)).toContain('first:99');
+    expect(doneBy(values)).toContain('first:9999');
     expect(doneBy(values).at(-1)).toBe('second:0');
-    expect(doneBy(await waiting)).toContain('first:99');
+    expect(doneBy(await waiting)).toContain('first:9999');
     const kept = (await client.runs.get(thread_id, first.run_id)) as { status: string; cancel_reason?: string };
     expect(kept.status).toBe('interrupted');
     expect(kept.cancel_reason).toContain('interrupt requested by a new run');
@@ -40,7 +41,7 @@ describe('a run on a busy thread', () => {
     const { thread_id, first, waiting } = await busyThread();
     const values = await client.runs.wait(thread_id, 'slow', { ...SHORT, multitaskStrategy: 'rollback' });
     expect(doneBy(values)).toEqual(['second:0']);
-    expect(doneBy(await waiting)).toContain('first:99');
+    expect(doneBy(await waiting)).toContain('first:9999');
     await expect(client.runs.get(thread_id, first.run_id)).rejects.toMatchObject({ status: 404 });
     expect(await client.runs.list(thread_id)).toHaveLength(1);
   });

@@ -61,7 +61,7 @@ export function deploys(cli: OfficialCli, name: string): void {
 
   it('deploys a folder, and updates it in place without losing a request', async () => {
     const first = await inProject();
-    expect(first).toMatchObject({ code: 0 });
+    expect(first, first.output).toMatchObject({ code: 0 });
     deployment = await named(name);
     expect(first.output).toContain(url());
     const client = deployed();
@@ -69,7 +69,8 @@ export function deploys(cli: OfficialCli, name: string): void {
 
     const requests = traffic(client);
     await change('greeter.ts', "'hello'", "'goodbye'");
-    expect(await inProject('--install-command', LINK_PACKAGES)).toMatchObject({ code: 0 });
+    const second = await inProject('--install-command', LINK_PACKAGES);
+    expect(second, second.output).toMatchObject({ code: 0 });
     await expect.poll(() => greet(client, 'ada')).toBe('goodbye ada from-the-env-file');
     const said = await requests.stop();
     expect(new Set(said.map((text) => text.split(' ')[0]))).toEqual(new Set(['hello', 'goodbye']));
