@@ -42,6 +42,9 @@ npm run bench -- scale [--threads N] [--json FILE]
 
 npm run bench -- idle [--seconds N] [--json FILE]
   what a deployment costs that nobody uses: processor time, transactions and Redis commands (default 60 seconds)
+
+npm run bench -- states [--mb A,B] [--rounds N] [--json FILE]
+  what writing and reading states of so many megabytes takes (default 1,10,40)
 `;
 
 /** @throws Error with a sentence for the person at the keyboard */

@@ -7,6 +7,7 @@ import { runIdleCommand } from './idle/command.ts';
 import { type Measurement, measure } from './measurement.ts';
 import { formatTables } from './report/tables.ts';
 import { runScaleCommand } from './scale/command.ts';
+import { runStatesCommand } from './states/command.ts';
 import { startAgentServer } from './targets/agent-server.ts';
 import { targetExistingDeployment } from './targets/existing-deployment.ts';
 import { startPlatform } from './targets/platform.ts';
@@ -26,6 +27,10 @@ async function main(): Promise<void> {
   }
   if (process.argv[2] === 'directory') {
     await runDirectoryCommand(process.argv.slice(3), { repository, say });
+    return;
+  }
+  if (process.argv[2] === 'states') {
+    await runStatesCommand(process.argv.slice(3), { repository, project, say });
     return;
   }
   if (process.argv[2] === 'idle') {

@@ -20,16 +20,26 @@ export class Client {
   }
 
   /** Resolves with the head of the answer. @throws Error with status and body unless the status is 2xx */
-  async post(path: string, body: unknown): Promise<IncomingMessage> {
-    const text = JSON.stringify(body);
+  post(path: string, body: unknown): Promise<IncomingMessage> {
+    return this.#send('POST', path, JSON.stringify(body));
+  }
+
+  /** Like `post`. */
+  get(path: string): Promise<IncomingMessage> {
+    return this.#send('GET', path);
+  }
+
+  async #send(method: string, path: string, text?: string): Promise<IncomingMessage> {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = request(this.#endpoint.url + path, {
-        method: 'POST',
+        method,
         agent: this.#agent,
         headers: {
           ...this.#endpoint.headers,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(text),
+          ...(text !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(text),
+          }),
         },
       });
       outgoing.on('response', resolve).on('error', reject).end(text);

@@ -26,8 +26,11 @@ export interface CheckpointPut {
   /** The checkpoint object with `channel_values` emptied. */
   checkpoint: SerializedValue;
   metadata: SerializedValue;
-  /** The same metadata as plain JSON, for `filter` in list and for searches. */
-  metadataJson: Record<string, unknown>;
+  /**
+   * The same metadata as plain JSON, for `filter` in list and for searches. Left out where `metadata` is that already:
+   * JSON text of an object, of type "json".
+   */
+  metadataJson?: Record<string, unknown>;
   /** The version of every channel at this checkpoint. */
   channelVersions: Record<string, string>;
   /**

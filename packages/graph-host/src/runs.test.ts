@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BackendError } from '@runyard/checkpointer';
+import { BackendError, metadataJsonOf } from '@runyard/checkpointer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   executionRequest,
@@ -203,8 +203,8 @@ it('a host delivers an event only when the checkpoint before it is durable', asy
   const backends = memoryBackends();
   let commit = () => {};
   let isHeld = false;
-  backends.checkpoints.beforePut = ({ metadataJson }) => {
-    if (metadataJson.step !== 0) return Promise.resolve();
+  backends.checkpoints.beforePut = (put) => {
+    if (metadataJsonOf(put).step !== 0) return Promise.resolve();
     isHeld = true;
     return new Promise((resolve) => {
       commit = resolve;

@@ -305,7 +305,9 @@ export type GraphSchemas = Record<
   Record<string, unknown> | null
 >;
 
-/** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
+/**
+ * A state snapshot as JSON of the wire (`ThreadState` in contracts). Its `values` and `metadata.writes` are `JsonText`.
+ */
 export type ThreadStateJson = Record<string, unknown>;
 
 /** A route of the project's app. */

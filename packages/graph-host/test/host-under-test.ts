@@ -47,7 +47,17 @@ export async function startHost(project = 'basic', options: Partial<GraphHostOpt
     onExit: (reason) => exits.push(reason),
     ...options,
   });
-  return Object.assign(host, { logs, exits, nextLog });
+  // Tests look into states, where services pass texts on.
+  const parsed = <T>(state: T): T => JSON.parse(JSON.stringify(state));
+  const getState: GraphHost['getState'] = host.getState.bind(host);
+  const getHistory: GraphHost['getHistory'] = host.getHistory.bind(host);
+  return Object.assign(host, {
+    logs,
+    exits,
+    nextLog,
+    getState: async (...about: Parameters<GraphHost['getState']>) => parsed(await getState(...about)),
+    getHistory: async (...about: Parameters<GraphHost['getHistory']>) => parsed(await getHistory(...about)),
+  });
 }
 
 export type TestBackends = GraphBackends & { checkpoints: MemoryCheckpoints; store: MemoryStore };

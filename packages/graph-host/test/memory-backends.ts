@@ -4,6 +4,7 @@ import {
   type CheckpointBackend,
   type CheckpointPut,
   type CheckpointQuery,
+  metadataJsonOf,
   type PendingWrite,
   type SerializedValue,
   type StoreBackend,
@@ -116,7 +117,7 @@ export class MemoryCheckpoints implements CheckpointBackend {
       if (value) values.set(channel, copy(value));
       else values.delete(channel);
     }
-    const { key, metadataJson } = put;
+    const { key } = put;
     const [checkpoint, metadata] = [copy(put.checkpoint), copy(put.metadata)];
     const before = this.#find(key);
     if (before && before.runId !== runId) return;
@@ -129,7 +130,7 @@ export class MemoryCheckpoints implements CheckpointBackend {
       parentCheckpointId,
       checkpoint,
       metadata,
-      metadataJson,
+      metadataJson: metadataJsonOf(put),
       values,
       runId,
       channelValues: [],

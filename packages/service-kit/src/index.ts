@@ -34,6 +34,7 @@ export { asksForOtherProtocol, serveWithoutUpgrade } from './http/unused-upgrade
 export * from './http/upgrades.ts';
 export type { ValidationErrorStyle } from './http/validate-request.ts';
 export { InternalClient } from './internal-client.ts';
+export { JsonText, toJsonBytes } from './json-text.ts';
 export * from './kafka-access.ts';
 export { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 export * from './logger.ts';

@@ -9,6 +9,7 @@ import {
   type StoredCheckpoint,
   type WritesPut,
 } from '../backend.ts';
+import { metadataJsonOf } from '../metadata-json.ts';
 import { CONTENT_KEYS, decryptMetadata, encryptMetadata, isJsonText } from './encrypt-metadata.ts';
 import { mapEncryptionFailure } from './encryption-failure.ts';
 import { Turns } from './turns.ts';
@@ -39,15 +40,18 @@ export function encryptCheckpoints(backend: CheckpointBackend, cipher: DataCiphe
   const isEncryptedWhole = (metadata: SerializedValue) =>
     cipher.json.hasHandlers || (cipher.json.isEncrypting && !isJsonText(metadata));
   const encryptPut = async (put: CheckpointPut): Promise<CheckpointPut> => {
+    const isWhole = isEncryptedWhole(put.metadata);
+    // Text that is encrypted key by key is the text that is searched.
+    const hasOwnJson = isWhole || put.metadataJson !== undefined;
     const [metadata, metadataJson] = await Promise.all([
-      isEncryptedWhole(put.metadata) ? encrypt(put.metadata) : encryptMetadata(put.metadata, json),
-      json.encrypt(put.metadataJson, JSON_PLACES.checkpointMetadata),
+      isWhole ? encrypt(put.metadata) : encryptMetadata(put.metadata, json),
+      hasOwnJson ? json.encrypt(metadataJsonOf(put), JSON_PLACES.checkpointMetadata) : undefined,
     ]).catch(throwMapped);
     return {
       ...put,
       checkpoint: encrypt(put.checkpoint),
       metadata,
-      metadataJson,
+      ...(metadataJson && { metadataJson }),
       blobs: put.blobs.map((blob) => (blob.value ? { ...blob, value: encrypt(blob.value) } : blob)),
     };
   };

@@ -1,11 +1,9 @@
 import { JSON_PLACES, type JsonKeyCipher } from '@runyard/encryption';
 import type { SerializedValue } from '../backend.ts';
+import { JSON_TYPE } from '../metadata-json.ts';
 
 /** The key under which LangGraph keeps what a step or an update wrote: content, as the state itself. */
 export const CONTENT_KEYS = ['writes'];
-
-/** The type of values that are JSON text, whichever serializer wrote them. */
-const JSON_TYPE = 'json';
 
 /** Encrypts chosen keys in the serialized metadata of a checkpoint. Other keys stay readable. */
 export async function encryptMetadata({ type, data }: SerializedValue, json: JsonKeyCipher): Promise<SerializedValue> {

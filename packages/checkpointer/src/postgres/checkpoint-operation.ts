@@ -20,6 +20,8 @@ export interface PutOperation {
   kind: 'put';
   writer: Writer;
   put: CheckpointPut;
+  /** The JSON text that histories are searched by. */
+  searchable: Uint8Array;
   own: CheckpointBlobs;
   /** The parent's blobs, which may be in the same flush; `stored`: they must be read from the database. */
   parent: CheckpointBlobs | 'stored' | undefined;
@@ -47,8 +49,7 @@ export function sizeOf(operation: CheckpointOperation): number {
   switch (operation.kind) {
     case 'put': {
       const { checkpoint, metadata, blobs } = operation.put;
-      // Metadata is sent twice: as serialized, and as searchable JSON.
-      const own = checkpoint.data.byteLength + 2 * metadata.data.byteLength;
+      const own = checkpoint.data.byteLength + metadata.data.byteLength + operation.searchable.byteLength;
       return blobs.reduce((sum, { value }) => sum + (value?.data.byteLength ?? 0), own);
     }
     case 'writes':

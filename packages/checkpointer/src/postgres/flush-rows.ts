@@ -66,22 +66,26 @@ export class FlushRows {
       checkpointId: [] as string[],
       parentId: [] as (string | null)[],
       ...byteColumns(),
-      metadata: [] as string[],
+      searchableAt: [] as number[],
+      searchableLength: [] as number[],
       metadataType: [] as string[],
       metadataAt: [] as number[],
       metadataLength: [] as number[],
       channelBlobs: [] as string[],
     };
     for (const { fence, operation } of this.#puts) {
-      const { key, parentCheckpointId, checkpoint, metadata, metadataJson } = operation.put;
+      const { searchable } = operation;
+      const { key, parentCheckpointId, checkpoint, metadata } = operation.put;
       columns.fence.push(fence);
       columns.namespace.push(toSqlText(key.namespace));
       columns.checkpointId.push(toSqlText(key.checkpointId));
       columns.parentId.push(parentCheckpointId === undefined ? null : toSqlText(parentCheckpointId));
       this.#pushBytes(columns, checkpoint);
-      columns.metadata.push(toSqlJson(metadataJson));
+      const metadataAt = this.#bytes.add(metadata.data);
+      columns.searchableAt.push(searchable === metadata.data ? metadataAt : this.#bytes.add(searchable));
+      columns.searchableLength.push(searchable.byteLength);
       columns.metadataType.push(metadata.type);
-      columns.metadataAt.push(this.#bytes.add(metadata.data));
+      columns.metadataAt.push(metadataAt);
       columns.metadataLength.push(metadata.data.byteLength);
       columns.channelBlobs.push(toSqlJson(operation.own.blobs ?? {}));
     }

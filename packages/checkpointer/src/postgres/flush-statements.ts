@@ -2,7 +2,7 @@ import { HELD_FENCES } from './held-fences.ts';
 
 /**
  * Writes a flush and returns the positions of the fences that are held. Parameters: those of `FlushRows` in its order;
- * $34 has all bytes, and each row uses its part; $35 and $36 are the stream positions of checkpoints and writes.
+ * $35 has all bytes, and each row uses its part; $36 and $37 are the stream positions of checkpoints and writes.
  */
 export const FLUSH = {
   name: 'checkpoint_flush',
@@ -11,13 +11,14 @@ export const FLUSH = {
   put_checkpoints AS (
     INSERT INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, run_id, data_type, data,
                             metadata, metadata_type, metadata_data, channel_blobs, stream_position)
-    SELECT h.thread_id, c.ns, c.id, c.parent_id, h.run_id, c.type, substring($34::bytea FROM c.at FOR c.length),
-           c.metadata::jsonb, c.metadata_type, substring($34::bytea FROM c.metadata_at FOR c.metadata_length),
+    SELECT h.thread_id, c.ns, c.id, c.parent_id, h.run_id, c.type, substring($35::bytea FROM c.at FOR c.length),
+           convert_from(substring($35::bytea FROM c.searchable_at FOR c.searchable_length), 'UTF8')::jsonb,
+           c.metadata_type, substring($35::bytea FROM c.metadata_at FOR c.metadata_length),
            c.channel_blobs::jsonb, c.stream_position
-    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::text[],
-                $12::text[], $13::int[], $14::int[], $15::text[], $35::bigint[])
-         AS c(fence, ns, id, parent_id, type, at, length, metadata, metadata_type, metadata_at, metadata_length,
-              channel_blobs, stream_position)
+    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::int[],
+                $12::int[], $13::text[], $14::int[], $15::int[], $16::text[], $36::bigint[])
+         AS c(fence, ns, id, parent_id, type, at, length, searchable_at, searchable_length, metadata_type, metadata_at,
+              metadata_length, channel_blobs, stream_position)
     JOIN held h ON h.position = c.fence
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
       -- One that is put again names itself.
@@ -33,8 +34,8 @@ export const FLUSH = {
   ),
   put_blobs AS (
     INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)
-    SELECT h.thread_id, b.ns, b.channel, b.version, b.id, b.type, substring($34::bytea FROM b.at FOR b.length)
-    FROM unnest($16::int[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::int[])
+    SELECT h.thread_id, b.ns, b.channel, b.version, b.id, b.type, substring($35::bytea FROM b.at FOR b.length)
+    FROM unnest($17::int[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::int[], $24::int[])
          AS b(fence, ns, id, channel, version, type, at, length)
     JOIN held h ON h.position = b.fence
     ON CONFLICT (thread_id, checkpoint_ns, channel, version, checkpoint_id) DO UPDATE SET
@@ -46,7 +47,7 @@ export const FLUSH = {
                                            channel, type, data)
     SELECT o.thread_id, h.run_id, o.checkpoint_ns, o.checkpoint_id, o.task_id, o.idx, o.task_path, o.run_id, o.channel, o.type,
            o.data
-    FROM unnest($24::int[], $25::text[], $26::text[], $27::text[], $28::int[]) AS w(fence, ns, id, task_id, idx)
+    FROM unnest($25::int[], $26::text[], $27::text[], $28::text[], $29::int[]) AS w(fence, ns, id, task_id, idx)
     JOIN held h ON h.position = w.fence
     JOIN checkpoint_write o ON o.thread_id = h.thread_id AND o.checkpoint_ns = w.ns AND o.checkpoint_id = w.id
                            AND o.task_id = w.task_id AND o.idx = w.idx
@@ -57,9 +58,9 @@ export const FLUSH = {
     INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, run_id, channel, type,
                                   data, stream_position)
     SELECT h.thread_id, w.ns, w.id, w.task_id, w.idx, w.task_path, h.run_id, w.channel, w.type,
-           substring($34::bytea FROM w.at FOR w.length), w.stream_position
-    FROM unnest($24::int[], $25::text[], $26::text[], $27::text[], $28::int[], $29::text[], $30::text[], $31::text[],
-                $32::int[], $33::int[], $36::bigint[])
+           substring($35::bytea FROM w.at FOR w.length), w.stream_position
+    FROM unnest($25::int[], $26::text[], $27::text[], $28::text[], $29::int[], $30::text[], $31::text[], $32::text[],
+                $33::int[], $34::int[], $37::bigint[])
          AS w(fence, ns, id, task_id, idx, task_path, channel, type, at, length, stream_position)
     JOIN held h ON h.position = w.fence
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO UPDATE SET

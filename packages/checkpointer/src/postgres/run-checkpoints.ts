@@ -14,6 +14,7 @@ import { toBackendError } from './backend-errors.ts';
 import { type CheckpointBlobs, type CheckpointOperation, sizeOf, type Writer } from './checkpoint-operation.ts';
 import type { CheckpointReader, ReadCheckpoint } from './checkpoint-reader.ts';
 import { PartSize } from './delete-parts.ts';
+import { searchableMetadata } from './searchable-metadata.ts';
 
 /**
  * The largest value that can be read back: it arrives as hexadecimal text, and Node makes no text above half a
@@ -79,7 +80,9 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
         ? undefined
         : (this.#blobs.get(nameOf({ ...put.key, checkpointId: parentCheckpointId })) ?? 'stored');
     this.#remember(put.key, own);
-    await this.#submit({ kind: 'put', writer: this, put: this.#marked(put), own, parent });
+    // Clients do not see the mark in what is searched.
+    const searchable = searchableMetadata(put, this.#mark === undefined ? undefined : toMarkFilter(this.#mark));
+    await this.#submit({ kind: 'put', writer: this, put, searchable, own, parent });
   }
 
   async putWrites(put: WritesPut): Promise<void> {
@@ -107,12 +110,6 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
       await this.#commit({ kind: 'deleteThread', writer: this, rowsMax: size.rowsMax, own });
       size.adjust(performance.now() - begun);
     } while (own.hasMore);
-  }
-
-  /** Adds the mark to the searchable metadata, which clients do not see. */
-  #marked(put: CheckpointPut): CheckpointPut {
-    if (this.#mark === undefined) return put;
-    return { ...put, metadataJson: { ...put.metadataJson, ...toMarkFilter(this.#mark) } };
   }
 
   #submit(operation: CheckpointOperation): Promise<undefined> {

@@ -1,5 +1,6 @@
 import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import type { CheckpointKey, CheckpointPut } from '../backend.ts';
+import { JSON_TYPE } from '../metadata-json.ts';
 import type { ChannelVersions } from './known-versions.ts';
 import { serialize, toPlainJson } from './serialize.ts';
 
@@ -41,7 +42,7 @@ export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut>
     parentCheckpointId,
     checkpoint: bare,
     metadata: serializedMetadata,
-    metadataJson: toPlainJson(metadata, serializedMetadata),
+    ...(serializedMetadata.type !== JSON_TYPE && { metadataJson: toPlainJson(metadata) }),
     channelVersions,
     blobs,
   };

@@ -15,6 +15,7 @@ import type { CheckpointModule } from '../checkpoint-module.ts';
 import { CallOrder } from './call-order.ts';
 import { checkpointPut } from './checkpoint-put.ts';
 import { KnownVersions } from './known-versions.ts';
+import { withPlainJson } from './plain-json.ts';
 import { guardSerializer, type RevivableModules } from './revival.ts';
 import { deserialize, serialize } from './serialize.ts';
 
@@ -73,7 +74,7 @@ function saverClass({
 
     constructor(backend: CheckpointBackend, options: SaverOptions) {
       super(options.serde);
-      this.serde = guardSerializer(this.serde, options.revivableModules);
+      this.serde = guardSerializer(options.serde ?? withPlainJson(this.serde), options.revivableModules);
       this.#backend = backend;
     }
 

@@ -38,9 +38,10 @@ export function guardSerializer(serde: SerializerProtocol, modules: RevivableMod
       const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
       // Nearly always every payload is of a listed class, written the way LangChain writes it: then nothing is parsed
       // twice.
-      const listed = harmless.reduce((sum, form) => sum + occurrences(text, form), 0);
+      const payloads = occurrences(text, CONSTRUCTOR);
+      const listed = payloads === 0 ? 0 : harmless.reduce((sum, form) => sum + occurrences(text, form), 0);
       try {
-        if (occurrences(text, CONSTRUCTOR) === listed) return await serde.loadsTyped(type, text);
+        if (payloads === listed) return await serde.loadsTyped(type, text);
         return await loadInert(serde, text, ({ type, id }) => type !== 'constructor' || !isListed(id));
       } catch {
         return loadInert(serde, text, () => true);

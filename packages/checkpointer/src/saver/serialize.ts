@@ -13,13 +13,11 @@ export async function deserialize(serde: SerializerProtocol, { type, data }: Ser
 }
 
 /**
- * Returns the plain JSON of a value that has just been serialized, for searches. The output of a serializer that
- * encrypts or packs cannot be searched, so the JSON is then made from the value itself; values without a JSON form are
+ * Returns the plain JSON of a value whose serializer encrypts or packs it, for searches. Values without a JSON form are
  * left out.
  */
-export function toPlainJson(value: unknown, { type, data }: SerializedValue): Record<string, unknown> {
-  const json = type === 'json' ? new TextDecoder().decode(data) : tolerantJson(value);
-  const parsed: unknown = JSON.parse(json ?? '{}');
+export function toPlainJson(value: unknown): Record<string, unknown> {
+  const parsed: unknown = JSON.parse(tolerantJson(value) ?? '{}');
   return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)
     ? (parsed as Record<string, unknown>)
     : {};

@@ -34,15 +34,6 @@ import { sendSettlement } from './run/settlement.ts';
 import { getHistory, getState, updateState } from './state/state-requests.ts';
 import { RemoteCheckpoints, RemoteStore } from './storage/backends.ts';
 import { errorBody } from './wire/error-body.ts';
-import { toWireJson } from './wire/wire-json.ts';
-
-type StateOperation = typeof getState | typeof getHistory | typeof updateState;
-
-const STATE_OPERATIONS: Record<string, StateOperation> = {
-  'state.get': getState,
-  'state.history': getHistory,
-  'state.update': updateState,
-};
 
 type ToDescribe = ToHost['graph.draw' | 'graph.input_keys' | 'graph.schemas' | 'graph.subgraphs'];
 
@@ -123,7 +114,8 @@ export class Host {
         void this.#answer(0, message.id, async () => {
           const encryption = await openEncryption(message.source, this.#directory);
           const objects = JSON.parse(raw.toString('utf8')) as JsonToCrypt[];
-          return new JsonText(JSON.stringify(await encryption.json(message.action, message.metadata, objects)));
+          const answers = await encryption.json(message.action, message.metadata, objects);
+          return new AnswerWithBytes(null, [Buffer.from(JSON.stringify(answers))]);
         });
         break;
       case 'embed.texts':
@@ -302,15 +294,22 @@ export class Host {
         checkpoints: new RemoteCheckpoints(this.#connection, use),
         store: new RemoteStore(this.#connection, use),
       };
-      const operation = STATE_OPERATIONS[t] as StateOperation;
-      return new JsonText(toWireJson(await operation(graph, stateRequest, backends), 'state'));
+      if (t === 'state.update') return updateState(graph, stateRequest, backends);
+      const states =
+        t === 'state.get'
+          ? [await getState(graph, stateRequest, backends)]
+          : await getHistory(graph, stateRequest, backends);
+      return new AnswerWithBytes(
+        states.map(({ document }) => document),
+        states.flatMap(({ parts }) => parts),
+      );
     });
   }
 
   async #answer(lane: number, id: number, work: () => Promise<unknown>): Promise<void> {
     try {
       const result = await work();
-      if (result instanceof JsonText) this.#connection.answer(lane, id, null, [Buffer.from(result.text)]);
+      if (result instanceof AnswerWithBytes) this.#connection.answer(lane, id, result.ok, result.raw);
       else this.#connection.answer(lane, id, result);
     } catch (error) {
       this.#connection.answerError(lane, id, describeError(error));
@@ -318,11 +317,13 @@ export class Host {
   }
 }
 
-/** Marks a result that is JSON text already and is sent as raw bytes. */
-class JsonText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
+/** A result with raw bytes behind it. */
+class AnswerWithBytes {
+  readonly ok: unknown;
+  readonly raw: Uint8Array[];
+  constructor(ok: unknown, raw: Uint8Array[]) {
+    this.ok = ok;
+    this.raw = raw;
   }
 }
 

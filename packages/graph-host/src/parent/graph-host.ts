@@ -11,8 +11,9 @@ import type {
 } from '../encryption.ts';
 import { withoutEncryptionKeys } from '../project/encryption-keys.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
-import { HostConnection, type Incoming } from '../protocol/connection.ts';
+import { type Answer, HostConnection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
+import type { StateDocument } from '../protocol/values.ts';
 import type {
   DescribeRequest,
   DrawingRequest,
@@ -45,6 +46,7 @@ import { requestEmbeddings } from './embed-texts.ts';
 import { loadField, loadInTime } from './loading.ts';
 import { loadError, requestError } from './remote-errors.ts';
 import { ParentRun } from './run.ts';
+import { unpackStates } from './unpack-states.ts';
 
 const DEFAULT_START_TIMEOUT_MS = 60_000;
 const LIMITS = {
@@ -200,16 +202,18 @@ class ChildGraphHost implements GraphHost {
     return run;
   }
 
-  getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson> {
-    return this.#stateRequest('state.get', request, backends) as Promise<ThreadStateJson>;
+  async getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson> {
+    const { ok, raw } = await this.#stateRequest('state.get', request, backends);
+    return unpackStates(ok as StateDocument[], raw)[0] as ThreadStateJson;
   }
 
-  getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]> {
-    return this.#stateRequest('state.history', request, backends) as Promise<ThreadStateJson[]>;
+  async getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]> {
+    const { ok, raw } = await this.#stateRequest('state.history', request, backends);
+    return unpackStates(ok as StateDocument[], raw);
   }
 
-  updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>> {
-    return this.#stateRequest('state.update', request, backends) as Promise<Record<string, unknown>>;
+  async updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>> {
+    return (await this.#stateRequest('state.update', request, backends)).ok as Record<string, unknown>;
   }
 
   embed(request: EmbedRequest): Promise<Float32Array[]> {
@@ -265,12 +269,11 @@ class ChildGraphHost implements GraphHost {
     }
   }
 
-  async #stateRequest(type: string, request: object, backends: GraphBackends): Promise<unknown> {
+  async #stateRequest(type: string, request: object, backends: GraphBackends): Promise<Answer> {
     const use = this.#uses.newNumber();
     this.#uses.open({ use, backends });
     try {
-      const { raw } = await this.#connection.request(use, { t: type, use, request });
-      return JSON.parse(raw.toString('utf8'));
+      return await this.#connection.request(use, { t: type, use, request });
     } catch (error) {
       throw requestError(error);
     } finally {

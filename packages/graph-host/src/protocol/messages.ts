@@ -211,7 +211,7 @@ export const toParent = {
       parentCheckpointId: Type.Optional(Type.String()),
       checkpoint: ValueRef,
       metadata: ValueRef,
-      metadataJson: JsonObject,
+      metadataJson: Type.Optional(JsonObject),
       channelVersions: Type.Record(Type.String(), Type.String()),
       blobs: Type.Array(
         Type.Object({ channel: Type.String(), version: Type.String(), value: Type.Optional(ValueRef) }),

@@ -186,3 +186,14 @@ export function unpackHistories(document: HistoryDocument[], bytes: Uint8Array):
     writes: writes.map((write) => ({ ...write, value: values.take(write.value) })),
   }));
 }
+
+/**
+ * A state in an answer: JSON text without what may be large, `values` and `metadata.writes`, whose texts follow. Nobody
+ * parses those on their way to a client or to storage.
+ */
+export interface StateDocument {
+  state: ValueRef;
+  values: ValueRef;
+  /** Missing where the metadata have none. */
+  writes?: ValueRef;
+}

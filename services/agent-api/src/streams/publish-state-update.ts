@@ -1,6 +1,6 @@
 import type { ThreadState } from '@runyard/contracts';
 import { type AppendEndOptions, appendEnd, CONTROL_KINDS, type StreamFence } from '@runyard/run-stream';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, toJsonBytes } from '@runyard/service-kit';
 
 /**
  * Notifies the streams of a thread, in whichever process they are open, that its state was written from outside a run.
@@ -19,7 +19,7 @@ export async function publishStateUpdate(
     attempt: 1,
     kind: CONTROL_KINDS.state,
     event: 'state_update',
-    data: JSON.stringify({ state, thread_id: threadId }),
+    data: toJsonBytes({ state, thread_id: threadId }).toString('utf8'),
   };
   try {
     await appendEnd(appending, { fence, isResumable: false }, [event]);

@@ -1,4 +1,5 @@
 import type { ThreadState } from '@runyard/contracts';
+import { parseText } from './state-shapes.ts';
 
 const KEY_OF_VALUES = 'values.';
 
@@ -12,11 +13,12 @@ export function keysOfValues(select: string[] | undefined): string[] | undefined
 export function selectStateFields(state: ThreadState, select: string[] | undefined): Partial<ThreadState> {
   if (select === undefined || select.length === 0) return state;
   const shown: Record<string, unknown> = {};
+  const isAnyKeyShown = (keysOfValues(select) ?? []).length > 0;
+  const values = isAnyKeyShown ? (parseText(state.values) as Record<string, unknown> | null) : null;
   for (const field of select) {
     if (!field.startsWith(KEY_OF_VALUES)) shown[field] = state[field as keyof ThreadState];
     else if (!select.includes('values')) {
       const key = field.slice(KEY_OF_VALUES.length);
-      const values = state.values as Record<string, unknown> | null;
       shown.values ??= {};
       const chosen = shown.values as Record<string, unknown>;
       if (values !== null && typeof values === 'object' && Object.hasOwn(values, key)) chosen[key] = values[key];

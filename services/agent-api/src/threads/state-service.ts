@@ -18,7 +18,7 @@ import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyar
 import type { Scope } from '../access/scope.ts';
 import { toCallerError } from '../errors/graph-errors.ts';
 import { type CheckpointPosition, checkpointPositionOf } from './checkpoint-position.ts';
-import { emptyState, storedState, toWireState } from './state-shapes.ts';
+import { emptyState, storedState, toWireState, withParsedTexts } from './state-shapes.ts';
 import type { StoredThread } from './stored-thread.ts';
 import type { ThreadStore } from './thread-store.ts';
 
@@ -81,6 +81,11 @@ export class StateService {
    * Returns a state, which is empty for a thread that never ran and for an unknown checkpoint. @throws NotFoundError
    */
   async get(scope: Scope, threadId: string, query: StateQuery): Promise<ThreadState> {
+    return withParsedTexts(await this.getUnparsed(scope, threadId, query));
+  }
+
+  /** Returns the same with `values` and `metadata.writes` as `JsonText`. @throws NotFoundError */
+  async getUnparsed(scope: Scope, threadId: string, query: StateQuery): Promise<ThreadState> {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined) return emptyState(threadId, query);
     try {
@@ -94,6 +99,11 @@ export class StateService {
 
   /** Returns states, newest first. @throws NotFoundError */
   async history(scope: Scope, threadId: string, query: HistoryQuery): Promise<ThreadState[]> {
+    return (await this.historyUnparsed(scope, threadId, query)).map(withParsedTexts);
+  }
+
+  /** Returns the same with `values` and `metadata.writes` as `JsonText`. @throws NotFoundError */
+  async historyUnparsed(scope: Scope, threadId: string, query: HistoryQuery): Promise<ThreadState[]> {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined || query.limit === 0) return [];
     const maxBytes = this.#options.historyMaxBytes;

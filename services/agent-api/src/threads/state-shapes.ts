@@ -1,16 +1,30 @@
 /** Shapes of a thread's state: as the graph host returns it, as clients see it, and as it is stored with the thread. */
 import type { ThreadState } from '@runyard/contracts';
-import { sanitizeErrorText } from '@runyard/service-kit';
+import { JsonText, sanitizeErrorText, toJsonBytes } from '@runyard/service-kit';
 import { toWireTime } from '../http/wire-time.ts';
 import type { CheckpointPosition } from './checkpoint-position.ts';
 
 /** Returns a state as it is stored with its thread. */
 export function storedState(state: ThreadState) {
   return {
-    values: toJsonBytes(state.values),
+    values: toJsonBytes(state.values ?? null),
     interrupts: interruptsOf(state),
     checkpointId: String(state.checkpoint_id),
   };
+}
+
+/** Returns a state of the graph host for code that looks into `values` and `metadata.writes`. */
+export function withParsedTexts(state: ThreadState): ThreadState {
+  const { metadata } = state;
+  return {
+    ...state,
+    values: parseText(state.values) as ThreadState['values'],
+    metadata: metadata && 'writes' in metadata ? { ...metadata, writes: parseText(metadata.writes) } : metadata,
+  };
+}
+
+export function parseText(value: unknown): unknown {
+  return value instanceof JsonText ? value.parse() : value;
 }
 
 /** Returns the state of a thread that never ran, or of an unknown checkpoint. */
@@ -50,8 +64,4 @@ function interruptsOf(state: ThreadState): Uint8Array | null {
   const asking = state.tasks.filter((task) => task.interrupts.length > 0);
   if (asking.length === 0) return null;
   return toJsonBytes(Object.fromEntries(asking.map((task) => [task.id, task.interrupts])));
-}
-
-function toJsonBytes(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value ?? null));
 }

@@ -7,7 +7,7 @@ import type { GraphConfig, StateSnapshot } from '../langgraph/graph-types.ts';
 import type { GraphUse, LoadedGraph } from '../loading/load-graphs.ts';
 import { toCommand } from '../run/run-command.ts';
 import { errorBody } from '../wire/error-body.ts';
-import { toWireJson } from '../wire/wire-json.ts';
+import { type StateText, toStateText } from './state-text.ts';
 import { type StateBackends, type StateView, stateView } from './state-view.ts';
 import { stepWrites } from './step-writes.ts';
 import { threadState } from './thread-state.ts';
@@ -18,10 +18,10 @@ const BOUNDED_PAGE = 4;
 type Json = Record<string, unknown>;
 type Update = NonNullable<StateUpdateRequest['supersteps']>[number]['updates'][number];
 
-export async function getState(graph: LoadedGraph, request: StateRequest, backends: StateBackends): Promise<Json> {
+export async function getState(graph: LoadedGraph, request: StateRequest, backends: StateBackends): Promise<StateText> {
   const view = await viewFor(graph, request, backends, 'threads.read');
   const snapshot = await view.graph.getState(configOf(request), { subgraphs: request.subgraphs ?? false });
-  return threadState(snapshot, { graphId: request.graphId, writes: await writesBefore(view, snapshot) });
+  return toStateText(threadState(snapshot, { graphId: request.graphId, writes: await writesBefore(view, snapshot) }));
 }
 
 /**
@@ -32,13 +32,13 @@ export async function getHistory(
   graph: LoadedGraph,
   request: HistoryRequest,
   backends: StateBackends,
-): Promise<Json[]> {
+): Promise<StateText[]> {
   const { limit, maxBytes = Number.POSITIVE_INFINITY, checkpointNs = '' } = request;
   // The channels of a subgraph are not those of the graph.
   const keys = checkpointNs === '' ? request.keys : undefined;
   const view = await viewFor(graph, request, backends, 'threads.read', keys);
   const pageMax = maxBytes < Number.POSITIVE_INFINITY ? BOUNDED_PAGE : limit;
-  const states: Json[] = [];
+  const states: StateText[] = [];
   let bytes = '['.length;
   let before = request.beforeCheckpointId;
   while (states.length < limit) {
@@ -46,11 +46,9 @@ export async function getHistory(
     // One more is listed than wanted: the writes of the oldest one are found at its parent.
     const listed = await listStates(view, request, { limit: wanted + 1, before });
     for (const snapshot of listed.slice(0, wanted)) {
-      const state = threadState(snapshot, {
-        graphId: request.graphId,
-        writes: await writesBefore(view, snapshot, listed),
-      });
-      if (maxBytes < Number.POSITIVE_INFINITY) bytes += Buffer.byteLength(toWireJson(state, 'state')) + ','.length;
+      const writes = await writesBefore(view, snapshot, listed);
+      const state = toStateText(threadState(snapshot, { graphId: request.graphId, writes }));
+      bytes += state.bytes + ','.length;
       if (states.length > 0 && bytes > maxBytes) return states;
       states.push(state);
       before = snapshot.config.configurable?.checkpoint_id as string | undefined;

@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startAgentServer } from '../targets/agent-server.ts';
+import { measureStates, type StateTimes } from './measure-states.ts';
+
+/** Runs `npm run bench -- states`: prints how fast large states are written and read. */
+export async function runStatesCommand(
+  args: string[],
+  { repository, project, say }: { repository: string; project: string; say: (line: string) => void },
+): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      mb: { type: 'string', default: '1,10,40' },
+      rounds: { type: 'string', default: '3' },
+      json: { type: 'string' },
+    },
+  });
+  const sizes = values.mb.split(',').map(Number);
+  const rounds = Number(values.rounds);
+  if (![...sizes, rounds].every((number) => number > 0)) throw new Error('--mb and --rounds take numbers above 0.');
+  const target = await startAgentServer({ repository, project });
+  try {
+    const times = await measureStates(target, { sizes, rounds, say });
+    if (values.json !== undefined) {
+      const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
+      const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
+      await writeFile(file, `${JSON.stringify({ machine, times }, null, 2)}\n`);
+    }
+    process.stdout.write(`\n${formatTable(times)}\n`);
+  } finally {
+    await target.stop();
+  }
+}
+
+function formatTable(times: StateTimes[]): string {
+  const title = ['MB', 'what', 'seconds', 'MB/s', 'times JSON', 'processor'];
+  const rows = times.map(({ megabytes, what, seconds, timesJson, cpuSeconds }) => [
+    megabytes.toFixed(1),
+    what,
+    seconds.toFixed(2),
+    (megabytes / seconds).toFixed(1),
+    timesJson.toFixed(1),
+    Object.values(cpuSeconds)
+      .reduce((sum, each) => sum + each, 0)
+      .toFixed(2),
+  ]);
+  return [title, ...rows]
+    .map(([size = '', what = '', ...numbers]) =>
+      [size.padStart(6), what.padEnd(24), ...numbers.map((text) => text.padStart(11))].join('  '),
+    )
+    .join('\n');
+}
