@@ -24,7 +24,11 @@ export const notTests = ['**/node_modules/**', '**/dist/**', '**/generated/**'];
 export default defineConfig({
   plugins: [bundledGraphHosts],
   test: {
-    globalSetup: ['packages/test-kit/src/bundles/global-setup.ts', 'infra/local/test/global-setup.ts'],
+    globalSetup: [
+      'packages/test-kit/src/bundles/global-setup.ts',
+      'infra/local/test/global-setup.ts',
+      'packages/test-kit/src/leftovers.ts',
+    ],
     setupFiles: ['packages/test-kit/src/processor-time.ts', 'packages/test-kit/src/load-postgres-clients.ts'],
     include: [
       'packages/**/*.test.ts',

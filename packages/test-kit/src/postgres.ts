@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { applyMigrations } from '@runyard/database';
 import pg from 'pg';
 import { testServerAddress } from './environment.ts';
+import { uniqueName } from './unique-name.ts';
 
 export interface TestDatabase {
   /** Connection string of a database that only the caller uses. */
@@ -23,7 +24,7 @@ const readyTemplates = new Map<string, Promise<string>>();
  */
 export async function createTestDatabase(migrationsDir?: string): Promise<TestDatabase> {
   const template = migrationsDir ? await templateFor(resolve(migrationsDir)) : 'template1';
-  const name = `runyard_test_${randomBytes(8).toString('hex')}`;
+  const name = `runyard_test_${uniqueName(8)}`;
   await onServer((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`));
   return {
     url: databaseUrl(name),

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { testServerAddress } from './environment.ts';
+import { uniqueName } from './unique-name.ts';
 
 export interface TestRedis {
   url: string;
@@ -14,7 +14,7 @@ export interface TestRedis {
 
 export function testRedis(): TestRedis {
   const url = testServerAddress('redis');
-  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  const prefix = `test-${uniqueName(6)}`;
   const visit = (work: KeyWork) => forKeys(url, prefix, work);
   return {
     url,
@@ -26,8 +26,13 @@ export function testRedis(): TestRedis {
       });
       return JSON.stringify(found);
     },
-    close: () => visit(async (redis, keys) => void (await redis.unlink(...keys))),
+    close: () => deleteKeys(url, prefix),
   };
+}
+
+/** Deletes every key below a prefix. */
+export function deleteKeys(url: string, prefix: string): Promise<void> {
+  return forKeys(url, prefix, async (redis, keys) => void (await redis.unlink(...keys)));
 }
 
 type KeyWork = (redis: Redis, keys: string[]) => Promise<void>;

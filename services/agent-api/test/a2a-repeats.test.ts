@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2aClient, answered, brief, dataIn, type Json, says, V1 } from './a2a-client.ts';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask, open } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 let elsewhere: string;
 let a2a: A2aClient;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await shareDeployment();
   elsewhere = `${(await deployment.startAnother()).url}/a2a/echo`;
   a2a = new A2aClient(deployment);
 });

@@ -7,6 +7,8 @@ import {
   dumpDatabase,
   FaultLine,
   startServiceProcess,
+  type TestDatabase,
+  type TestRedis,
   type TestServiceProcess,
   testRedis,
 } from '@runyard/test-kit';
@@ -17,6 +19,24 @@ import { FakeWorker } from './fake-worker.ts';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const MIGRATIONS = here('../../../packages/run-engine/prisma/migrations');
 const PROJECT = here('../../../e2e/projects/probe');
+
+export interface DeploymentOptions {
+  /** `real`: a run-worker process executes the runs. Default: the test fakes the worker and decides what happens when. */
+  worker?: 'fake' | 'real';
+  env?: Record<string, string>;
+}
+
+/** A deployment's processes with their database and Redis prefix, whichever test they serve. */
+export interface DeploymentProcesses {
+  options: DeploymentOptions;
+  database: TestDatabase;
+  redis: TestRedis;
+  lines: { postgres: FaultLine; redis: FaultLine };
+  service: TestServiceProcess;
+  realWorker: TestServiceProcess | undefined;
+  startAgentApi(): Promise<TestServiceProcess>;
+  close(): Promise<void>;
+}
 
 export interface TestDeployment {
   url: string;
@@ -38,13 +58,13 @@ export interface TestDeployment {
   close(): Promise<void>;
 }
 
-/**
- * Starts a whole agent-api on a database and a Redis prefix of its own. With `worker: 'real'` a run-worker process
- * executes the runs; otherwise the test fakes the worker, so that it decides what happens when.
- */
-export async function startDeployment(
-  options: { worker?: 'fake' | 'real'; env?: Record<string, string> } = {},
-): Promise<TestDeployment> {
+/** Starts a whole agent-api, and the worker of the options, on a database and a Redis prefix of their own. */
+export async function startDeployment(options: DeploymentOptions = {}): Promise<TestDeployment> {
+  const processes = await startProcesses(options);
+  return openDeployment(processes, () => processes.close());
+}
+
+export async function startProcesses(options: DeploymentOptions): Promise<DeploymentProcesses> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
   const lines = { postgres: await FaultLine.to(database.url), redis: await FaultLine.to(redis.url) };
@@ -65,13 +85,38 @@ export async function startDeployment(
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>
     startServiceProcess({ entry: here(entry), env, secrets: addresses, readyPath: '/ok?check_db=1' });
   const startAgentApi = () => start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url });
-  const others: TestServiceProcess[] = [];
   const [service, realWorker] = await Promise.all([
     startAgentApi(),
     options.worker === 'real'
       ? start('../../run-worker/src/main.ts', { DATABASE_URI: database.url, REDIS_URI: redis.url })
       : undefined,
   ]);
+  return {
+    options,
+    database,
+    redis,
+    lines,
+    service,
+    realWorker,
+    startAgentApi,
+    async close() {
+      await Promise.all([service.stop(), realWorker?.stop()]);
+      await Promise.all([lines.postgres.close(), lines.redis.close()]);
+      await Promise.all([database.close(), redis.close()]);
+    },
+  };
+}
+
+/**
+ * Opens what a test does with running processes.
+ *
+ * @param release ends or empties the processes, once nothing of the test uses them
+ */
+export function openDeployment(processes: DeploymentProcesses, release: () => Promise<void>): TestDeployment {
+  const { options, database, redis, lines, realWorker } = processes;
+  const service = withOutputFromNow(processes.service);
+  const logs = [service, ...(realWorker ? [withOutputFromNow(realWorker)] : [])];
+  const others: TestServiceProcess[] = [];
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const worker = new FakeWorker({
     pool,
@@ -86,15 +131,14 @@ export async function startDeployment(
     pool,
     service,
     async startAnother() {
-      const another = await startAgentApi();
+      const another = await processes.startAgentApi();
       others.push(another);
       return another;
     },
     redis: { redis: redis.url, keyPrefix: redis.prefix },
     lines,
     async contents() {
-      const logs = [service, realWorker].map((process) => process?.output() ?? '');
-      return [await dumpDatabase(database.url), await redis.contents(), ...logs].join('\n');
+      return [await dumpDatabase(database.url), await redis.contents(), ...logs.map((log) => log.output())].join('\n');
     },
     async forgetEvents(threadId) {
       const connection = new Redis(redis.url);
@@ -103,9 +147,15 @@ export async function startDeployment(
       connection.disconnect();
     },
     async close() {
-      await Promise.all([service.stop(), ...others.map((other) => other.stop()), realWorker?.stop(), worker.close()]);
-      await Promise.all([pool.end(), lines.postgres.close(), lines.redis.close()]);
-      await Promise.all([database.close(), redis.close()]);
+      await Promise.all([...others.map((other) => other.stop()), worker.close()]);
+      await pool.end();
+      await release();
     },
   };
+}
+
+/** Returns the process without what it wrote for earlier tests. */
+function withOutputFromNow(service: TestServiceProcess): TestServiceProcess {
+  const earlier = service.output().length;
+  return { ...service, output: () => service.output().slice(earlier) };
 }

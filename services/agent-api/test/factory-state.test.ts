@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ worker: 'real' });
+  deployment = await shareDeployment({ worker: 'real' });
 });
 afterAll(() => deployment?.close());
 

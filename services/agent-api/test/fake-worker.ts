@@ -57,6 +57,7 @@ export class FakeWorker {
   }
 
   async close(): Promise<void> {
+    if (this.#registered) await this.engine.removeWorker(this.#workerId);
     await this.engine.close();
     await this.streams.close();
     this.#signals.close();

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { expectAnswer, type FrameParts, framesOf } from './frames.ts';
 import { ask } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ worker: 'real' });
+  deployment = await shareDeployment({ worker: 'real' });
 });
 afterAll(() => deployment?.close());
 

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { says, V1 } from './a2a-client.ts';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask, open } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await shareDeployment();
 });
 afterAll(() => deployment?.close());
 afterEach(() => deployment.pool.query('UPDATE deployment SET halt_reason = NULL'));

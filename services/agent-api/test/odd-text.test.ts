@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 /**
  * U+0000 is valid in JSON and has no place in a Postgres text: wherever a client may write it, the service must not
@@ -9,7 +10,7 @@ import { ask } from './raw-http.ts';
 let deployment: TestDeployment;
 let threadId: string;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await shareDeployment();
   ({ thread_id: threadId } = await deployment.client.threads.create({ graphId: 'echo' }));
 });
 afterAll(() => deployment?.close());

@@ -1,11 +1,12 @@
 import { AGENT_SERVER_OPERATIONS } from '@runyard/contracts';
 import { findCostlyRequests } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await shareDeployment();
 });
 afterAll(() => deployment?.close());
 

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 /** Valid JSON that no database or stack can take must be refused clearly; it is no fault of the service. */
 let deployment: TestDeployment;
 let threadId: string;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await shareDeployment();
   ({ thread_id: threadId } = await deployment.client.threads.create({ graphId: 'echo' }));
 });
 afterAll(() => deployment?.close());

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 /** These tests use the official SDK, with a real worker that runs real graphs. */
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ worker: 'real' });
+  deployment = await shareDeployment({ worker: 'real' });
 });
 afterAll(() => deployment?.close());
 

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask, open, type RawAnswer } from './raw-http.ts';
 import { expectNoLossOnReconnect } from './rejoining.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await shareDeployment();
 });
 afterAll(() => deployment?.close());
 
