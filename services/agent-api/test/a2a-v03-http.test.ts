@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { WebhookReceiver } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2aClient, answered, dataIn, type Json, says, V1 } from './a2a-client.ts';
-import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { TestDeployment } from './deployment.ts';
 import { ask, open } from './raw-http.ts';
+import { shareDeployment } from './shared-deployment.ts';
 
 let deployment: TestDeployment;
 let receiver: WebhookReceiver;
 let a2a: A2aClient;
 beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
-  deployment = await startDeployment({ env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' } });
+  deployment = await shareDeployment();
   a2a = new A2aClient(deployment);
 });
 afterAll(async () => {

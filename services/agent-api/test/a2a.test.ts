@@ -14,7 +14,6 @@ beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
   deployment = await startDeployment({
     env: {
-      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
       PUBLIC_URLS: 'https://agents.example.com/deployments/echo,https://echo.example.com',
     },
   });

@@ -80,6 +80,8 @@ export async function startProcesses(options: DeploymentOptions): Promise<Deploy
     REVISION_ID: randomUUID(),
     RUNYARD_AUTH: 'none',
     BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1',
+    // The receivers of webhooks are here.
+    OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
     ...options.env,
   };
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>

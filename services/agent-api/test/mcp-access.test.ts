@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type GuardedDeployment, startGuardedDeployment, userHeaders } from './guarded-deployment.ts';
+import { type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import { ask } from './raw-http.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the protocol are looked into at many places.
@@ -15,9 +15,7 @@ const ANSWER = { action: 'accept', content: { answer: 'yes' } };
 
 let deployment: GuardedDeployment;
 beforeAll(async () => {
-  // Its schema is not read off its source, which takes seconds.
-  const LANGSERVE_GRAPHS = JSON.stringify({ echo: '../probe/graphs/carried-schemas.ts:echo' });
-  deployment = await startGuardedDeployment({ LANGSERVE_GRAPHS });
+  deployment = await shareGuardedDeployment();
 });
 afterAll(() => deployment?.close());
 

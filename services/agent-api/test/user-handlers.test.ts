@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { encodeUser } from '@runyard/graph-host';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GuardedDeployment, startGuardedDeployment, userHeaders } from './guarded-deployment.ts';
+import { type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import { askOperation } from './operation-rows.ts';
 
 const ADA = userHeaders('ada');
@@ -13,7 +13,7 @@ let deployment: GuardedDeployment;
 /** Requests whose handler hangs, while the others are answered. */
 let hanging: Promise<{ status: number; body: unknown }[]>;
 beforeAll(async () => {
-  deployment = await startGuardedDeployment({ LOG_JSON: 'true' });
+  deployment = await shareGuardedDeployment();
   hanging = Promise.all([post('/threads', {}, acting('hang')), post('/store/items/search', {}, acting('hang'))]);
 });
 afterAll(() => deployment?.close());

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AGENT_SERVER_OPERATIONS, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { encodeUser } from '@runyard/graph-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GuardedDeployment, startGuardedDeployment, userHeaders } from './guarded-deployment.ts';
+import { type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import {
   AGENT,
   type Answer,
@@ -99,7 +99,7 @@ async function makeThings(headers: Record<string, string>): Promise<Things> {
 }
 
 beforeAll(async () => {
-  deployment = await startGuardedDeployment();
+  deployment = await shareGuardedDeployment();
   const token = await deployment.platformToken();
   strangers = {
     bob: BOB,

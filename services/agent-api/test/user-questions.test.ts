@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemAssistantId } from '../src/assistants/assistant-ids.ts';
-import { type GuardedDeployment, startGuardedDeployment, userHeaders } from './guarded-deployment.ts';
+import { type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import { AGENT, type Asked, askOperation, says } from './operation-rows.ts';
 
 const ADA = userHeaders('ada');
@@ -12,8 +12,7 @@ const acting = (act: string, mayNot = '') => ({ ...BOB, 'x-act': act, 'x-may-not
 
 let deployment: GuardedDeployment;
 beforeAll(async () => {
-  const LANGSERVE_GRAPHS = JSON.stringify({ echo: '../probe/graphs/carried-schemas.ts:echo' });
-  deployment = await startGuardedDeployment({ LANGSERVE_GRAPHS });
+  deployment = await shareGuardedDeployment();
 });
 afterAll(() => deployment?.close());
 

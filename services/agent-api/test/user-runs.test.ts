@@ -1,15 +1,14 @@
 import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type GuardedDeployment, startGuardedDeployment, userHeaders } from './guarded-deployment.ts';
+import { GUARDED_AES_KEY, type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import { type Asked, askOperation } from './operation-rows.ts';
 
 const ADA = userHeaders('ada');
 const BOB = userHeaders('bob');
-const LANGGRAPH_AES_KEY = 'k'.repeat(32);
 
 let deployment: GuardedDeployment;
 beforeAll(async () => {
-  deployment = await startGuardedDeployment({ LANGGRAPH_AES_KEY });
+  deployment = await shareGuardedDeployment();
 });
 afterAll(() => deployment?.close());
 
@@ -26,7 +25,7 @@ it('a run carries its user to the worker, encrypted, and shows it to nobody', as
   const { body: run } = await ask('createRun', { params: { thread_id }, body: { assistant_id: 'echo', config } });
   const { rows } = await deployment.pool.query<{ kwargs: Buffer }>('SELECT kwargs FROM run');
   expect(rows[0]!.kwargs.toString('latin1')).not.toContain('secret of ada');
-  expect(createDataCipher(LANGGRAPH_AES_KEY).decrypt(rows[0]!.kwargs).toString()).toContain('secret of ada');
+  expect(createDataCipher(GUARDED_AES_KEY).decrypt(rows[0]!.kwargs).toString()).toContain('secret of ada');
   const taken = await deployment.worker.take();
   const user = { identity: 'ada', secret: 'secret of ada', permissions: ['be:ada'] };
   expect(taken.claimed.kwargs).toMatchObject({

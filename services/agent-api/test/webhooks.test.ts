@@ -14,7 +14,6 @@ beforeAll(async () => {
   receiver = await new WebhookReceiver().open();
   deployment = await startDeployment({
     env: {
-      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
       WEBHOOK_SIGNING_SECRETS: secrets.join(','),
       LG_WEBHOOK_TOKEN: 'from-outside',
       LANGGRAPH_WEBHOOKS: JSON.stringify({ headers: { 'x-token': template('LG_WEBHOOK_TOKEN') } }),
@@ -275,7 +274,7 @@ describe('a project with more settings for webhooks', () => {
       on_refused: 'accept',
     };
     other = await startDeployment({
-      env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LANGGRAPH_WEBHOOKS: JSON.stringify(webhooks) },
+      env: { LANGGRAPH_WEBHOOKS: JSON.stringify(webhooks) },
     });
   });
   afterAll(() => other?.close());
