@@ -129,6 +129,25 @@ describe('a revision', () => {
     expect((await startedWith(id)).pid).toBe(serving.pid);
   });
 
+  it('that cannot start leaves a new deployment not ready, until another revision does', async () => {
+    const { body: made } = await platform.create({ secrets: secretsOf({ FAIL_WITH: 'a missing module' }) });
+    const { id } = made;
+    await platform.untilStatus(id, made.latest_revision_id!, 'DEPLOY_FAILED');
+    const listed = async (status: string) => {
+      const path = `/v2/deployments?status=${status}&deployment_ids=${id}`;
+      return (await platform.call<{ resources: unknown[] }>('GET', path)).body.resources.length;
+    };
+    const look = async () => [
+      (await platform.get(id)).body.status,
+      await listed('READY'),
+      await listed('AWAITING_DATABASE'),
+    ];
+    expect(await look()).toEqual(['AWAITING_DATABASE', 0, 1]);
+    const { body } = await change(id, {});
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    expect(await look()).toEqual(['READY', 1, 0]);
+  });
+
   it('is skipped when a newer one was created before its turn', async () => {
     const { id } = await platform.createHealthy();
     const first = (await change(id, { NEVER_HEALTHY: '1' })).body.latest_revision_id!;

@@ -4,6 +4,7 @@ import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { deploymentAddresses } from './deployment-addresses.ts';
+import { filterShownStatus } from './shown-status.ts';
 
 /** Prisma's offsets have 32 bits. */
 const OFFSET_MAX = 2 ** 31 - 1;
@@ -124,7 +125,7 @@ function whereOf(tenant: Tenant, filter: DeploymentFilter): Prisma.DeploymentWhe
       filter.nameContains
         ? { name: { contains: escapeLikePattern(toSqlText(filter.nameContains)), mode: 'insensitive' } }
         : {},
-      filter.status ? { status: filter.status } : {},
+      filter.status ? filterShownStatus(filter.status) : {},
       filter.deploymentType ? filterType(filter.deploymentType) : {},
       filter.ids ? { id: { in: filter.ids } } : {},
       filter.imageVersion === undefined ? {} : { imageVersion: toSqlText(filter.imageVersion) },

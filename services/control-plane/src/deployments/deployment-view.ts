@@ -1,7 +1,6 @@
 import type {
   Deployment as DeploymentBody,
   DeploymentSource,
-  DeploymentStatus,
   Revision as RevisionBody,
   RevisionStatus,
   SecretReference,
@@ -13,6 +12,7 @@ import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type StoredSourceConfig, toSentUrl } from './custom-url.ts';
 import { type HostNames, isRoot } from './host-names.ts';
+import { shownStatus } from './shown-status.ts';
 
 /** Makes the response bodies of deployments and revisions. */
 export class DeploymentView {
@@ -39,7 +39,7 @@ export class DeploymentView {
       host_url: this.#hostUrlOf(row),
       secrets: hasPermission(reader, 'deployments:update') ? this.#secrets.decrypt(row.id, row.encryptedSecrets) : null,
       secret_references: row.secretReferences as unknown as SecretReference[],
-      status: row.status as DeploymentStatus,
+      status: shownStatus(row),
       latest_revision_id: row.latestRevisionId,
       active_revision_id: row.activeRevisionId,
       image_version: row.imageVersion,
