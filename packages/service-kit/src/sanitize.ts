@@ -12,10 +12,17 @@ const PRIVATE_IPV6 =
 const PRIVATE_NAMES =
   /(?<![\w.-])(?:localhost|(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.){1,10}(?:internal|local|localdomain|localhost|lan|intranet|intra|private|corp|home|domain|consul|cluster|home\.arpa|svc|svc\.cluster\.local))(?![\w-]|\.\w)(?::\d{1,5})?/gi;
 /**
- * Matches errors of Node and Postgres about unreachable servers: the name after them is an internal one, however short.
+ * Matches errors of Node and Postgres about unreachable servers: the name after them is an internal one, however short,
+ * unless it is a public one.
  */
 const UNREACHABLE =
-  /\b((?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)\s+)[^\s,;)'"]+/g;
+  /\b((?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)\s+)([^\s,;)'"]+)/g;
+/**
+ * Matches names below well-known top-level domains. Others may be those of a cluster: `redis.default` is a service and
+ * its namespace.
+ */
+const PUBLIC_NAME =
+  /^(?:[a-z0-9-]{1,63}\.){1,10}(?:com|net|org|edu|gov|info|biz|dev|app|cloud|tech|online|site|xyz|page|ai|ca|ch|cn|co|de|eu|fr|in|io|jp|kr|me|nl|ru|se|sh|so|uk|us)(?::\d{1,5})?\.?$/i;
 const CONNECTION_STRING =
   /\b(?:postgres(?:ql)?|rediss?|mysql|mariadb|mongodb(?:\+srv)?|amqps?|kafka|nats|clickhouse|mssql|sqlserver|jdbc:\w+):\/\/[^\s"'<>)\]]+/gi;
 /** Matches libpq's form, `host=… password=…`; a value ends before the next keyword. */
@@ -46,7 +53,9 @@ export function sanitizeErrorText(text: string): string {
     .replace(CONNECTION_STRING, REDACTED)
     .replace(KEYWORD_DSN, REDACTED)
     .replace(SEMICOLON_DSN, REDACTED)
-    .replace(UNREACHABLE, `$1${HOST_MASK}`);
+    .replace(UNREACHABLE, (found, error: string, host: string) =>
+      PUBLIC_NAME.test(host) ? found : `${error}${HOST_MASK}`,
+    );
   masked = redactText(masked)
     .replace(NAMED_HOST, `$1${HOST_MASK}`)
     .replace(SINGLE_LABEL_URL, `$1://${HOST_MASK}`)
