@@ -1,14 +1,21 @@
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { GraphLoadError } from '../errors.ts';
-import { bundleUi } from './bundle-ui.ts';
+import { temporaryProject } from '../../test/temporary-project.ts';
+import { type BundleUiOptions, bundleUi } from './bundle-ui.ts';
 
-const directory = fileURLToPath(new URL('../../fixtures/components', import.meta.url));
+const components = fileURLToPath(new URL('../../fixtures/components', import.meta.url));
 
-function bundle(files: Record<string, string>, { shared = ['badges'], signal = new AbortController().signal } = {}) {
-  const environment = { PATH: process.env.PATH ?? '' };
-  return bundleUi({ ui: { files, shared }, directory, environment, onLog: () => {}, signal });
+function bundle(files: Record<string, string>, options: Partial<BundleUiOptions> & { shared?: string[] } = {}) {
+  const { shared = ['badges'], ...others } = options;
+  return bundleUi({
+    ui: { files, shared },
+    directory: components,
+    environment: { PATH: process.env.PATH ?? '' },
+    onLog: () => {},
+    signal: new AbortController().signal,
+    ...others,
+  });
 }
 
 describe('components of a project', () => {
@@ -41,21 +48,35 @@ describe('components of a project', () => {
     expect(answers).toEqual(['root-1', 'root-1', { type: 'p', props: { className: 'card', children: '* Hi' } }]);
   });
 
-  it('that cannot be bundled are all reported at once, with file and line', async () => {
+  it('that cannot be bundled are left out with a warning, by file and line, and the others are there', async () => {
     const files = {
+      'my-agent': './card.jsx',
       broken: './broken.jsx',
       gone: './gone.jsx',
       outside: '../basic/http-app.ts',
       '../up': './card.jsx',
     };
-    const error = await bundle(files).catch((cause: Error) => cause);
-    expect(error).toBeInstanceOf(GraphLoadError);
-    expect((error as Error).message.split('\n')).toEqual([
+    const warnings: string[] = [];
+    const bundles = await bundle(files, { onLog: ({ level, message }) => level === 'warn' && warnings.push(message) });
+    expect([...bundles.keys()]).toEqual(['my-agent']);
+    expect(warnings.filter((each) => each.startsWith('The components'))).toEqual([
       'The components of "broken", ./broken.jsx, cannot be bundled: Could not resolve "./nowhere.js" (broken.jsx:1:24).',
       'The components of "gone", ./gone.jsx, cannot be bundled: there is no such file.',
       expect.stringContaining('The components of "outside", ../basic/http-app.ts, cannot be bundled: '),
       'The components of "../up", ./card.jsx, cannot be bundled: the name is not one of a graph.',
     ]);
+  });
+
+  it('have the classes of Tailwind that they use, although the project does not install it', async () => {
+    const project = await temporaryProject({
+      'langgraph.json': '{}',
+      'src/ui.jsx': `import './styles.css'; export default { card: () => <p className="bg-red-500 hover:underline" /> };`,
+      'src/styles.css': '@import "tailwindcss";',
+    });
+    const bundles = await bundle({ agent: './src/ui.jsx' }, { directory: project });
+    const styles = bundles.get('agent')?.find(({ basename }) => basename === 'entrypoint.css');
+    for (const rule of ['.bg-red-500 {', '.hover\\:underline:hover {']) expect(text(styles!.contents)).toContain(rule);
+    expect(text(styles!.contents)).not.toContain('bg-blue-500');
   });
 
   it('are not bundled any further when the service stops', async () => {

@@ -31,10 +31,11 @@ export interface BundleUiOptions {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Bundles the components of a project for browsers, in a process of its own.
+ * Bundles the components of a project for browsers, in a process of its own. Components that cannot be bundled are left
+ * out, with a warning that says why.
  *
  * @returns the files by agent
- * @throws GraphLoadError with a sentence per agent whose components cannot be bundled
+ * @throws GraphLoadError when the process gives no answer
  */
 export function bundleUi({
   signal: outer,
@@ -68,12 +69,11 @@ async function runBundler({
     const request: BundleRequest = { directory, files: ui.files, shared: ui.shared };
     // A missing answer is reported below.
     child.send(request, () => {});
-    const ended = once(child, 'exit').then(([code, by]) => ({
-      faults: [describeMissingAnswer(signal, timeoutMs, by ?? code)],
-    }));
+    const ended = once(child, 'exit').then(([code, by]) => describeMissingAnswer(signal, timeoutMs, by ?? code));
     const answered = once(child, 'message').then(([answer]) => answer as BundleAnswer);
     const answer = await Promise.race([answered, ended]);
-    if ('faults' in answer) throw new GraphLoadError(answer.faults.join('\n'));
+    if (typeof answer === 'string') throw new GraphLoadError(answer);
+    for (const message of answer.faults) onLog({ level: 'warn', message });
     return new Map(answer.bundles);
   } finally {
     signal.removeEventListener('abort', stop);

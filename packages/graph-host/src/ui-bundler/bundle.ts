@@ -1,16 +1,19 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BundleAnswer, BundleRequest, UiFile } from './messages.ts';
 
 type Bundler = typeof import('@langchain/langgraph-ui');
 
 /** Bundles the components of every agent. Reports the faults of all of them together. */
 export async function bundle({ directory, files, shared }: BundleRequest): Promise<BundleAnswer> {
-  const bundler = await bundlerOf(directory);
   const output = await mkdtemp(join(tmpdir(), 'runyard-ui-'));
   try {
+    const url = bundlerOf(directory);
+    await offerTailwind(url, join(output, 'node_modules'));
+    const bundler = (await import(url)) as Bundler;
     const settled = await Promise.allSettled(
       Object.entries(files).map(async ([agent, file], index): Promise<[string, UiFile[]]> => {
         await refuseUnusable(agent, resolve(directory, file));
@@ -22,22 +25,35 @@ export async function bundle({ directory, files, shared }: BundleRequest): Promi
     const faults = settled.flatMap((each, index) =>
       each.status === 'rejected' ? [faultOf(Object.entries(files)[index] as [string, string], each.reason)] : [],
     );
-    if (faults.length > 0) return { faults };
-    return { bundles: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])) };
+    return { bundles: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])), faults };
   } finally {
     await rm(output, { recursive: true, force: true });
   }
 }
 
-/** Imports the project's own bundler if it has one: its release matches the SDK of its pages. */
-async function bundlerOf(directory: string): Promise<Bundler> {
-  let url: string;
+/** Returns where the project's own bundler is, if it has one: its release matches the SDK of its pages. */
+function bundlerOf(directory: string): string {
   try {
-    url = import.meta.resolve('@langchain/langgraph-ui', pathToFileURL(join(directory, 'langgraph.json')).href);
+    return import.meta.resolve('@langchain/langgraph-ui', pathToFileURL(join(directory, 'langgraph.json')).href);
   } catch {
-    return import('@langchain/langgraph-ui');
+    return import.meta.resolve('@langchain/langgraph-ui');
   }
-  return (await import(url)) as Bundler;
+}
+
+/**
+ * Lets style sheets import `tailwindcss` also where the project does not install it: the bundler has a copy. The folder
+ * has nothing else, and the copy of the project comes first. Tailwind reads NODE_PATH when it is loaded.
+ */
+async function offerTailwind(bundlerUrl: string, folder: string): Promise<void> {
+  const resolvePath = ['esbuild-plugin-tailwindcss', '@tailwindcss/postcss', 'tailwindcss/package.json'];
+  try {
+    const found = resolvePath.reduce((from, name) => createRequire(from).resolve(name), fileURLToPath(bundlerUrl));
+    await mkdir(folder);
+    await symlink(dirname(found), join(folder, 'tailwindcss'), 'junction');
+    process.env.NODE_PATH ??= folder;
+  } catch (error) {
+    console.warn(`Tailwind of the bundler is not found: ${(error as Error).message}`);
+  }
 }
 
 async function refuseUnusable(agent: string, file: string): Promise<void> {

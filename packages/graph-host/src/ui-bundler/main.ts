@@ -7,6 +7,8 @@ import type { BundleAnswer, BundleRequest } from './messages.ts';
 
 process.once('disconnect', () => process.exit());
 process.once('message', async (request: BundleRequest) => {
-  const answer = await bundle(request).catch((error: Error): BundleAnswer => ({ faults: [error.message] }));
+  const answer = await bundle(request).catch(
+    (error: Error): BundleAnswer => ({ bundles: [], faults: [error.message] }),
+  );
   process.send?.(answer);
 });

@@ -14,7 +14,9 @@ export interface UiFile {
   contents: Uint8Array;
 }
 
-export type BundleAnswer =
-  | { bundles: [agent: string, files: UiFile[]][] }
-  /** One sentence each, for the author of the project. */
-  | { faults: string[] };
+export interface BundleAnswer {
+  /** The files of each agent whose components could be bundled. */
+  bundles: [agent: string, files: UiFile[]][];
+  /** One sentence for each of the others, for the author of the project. */
+  faults: string[];
+}

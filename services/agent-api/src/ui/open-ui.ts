@@ -11,7 +11,7 @@ import { uiElements } from './ui-elements.ts';
 
 export interface Ui {
   routes: GuardedOperation[];
-  /** Rejects with a GraphLoadError when components cannot be bundled. */
+  /** Rejects with a GraphLoadError when the bundler gives no answer. */
   bundled: Promise<void>;
 }
 
