@@ -37,7 +37,7 @@ export default defineConfig({
       'bench/**/*.test.ts',
       'e2e/parity/coverage.test.ts',
       'e2e/compatibility/**/*.test.ts',
-      'e2e/{harness,pages}/*.test.ts',
+      'e2e/{harness,kits,pages}/*.test.ts',
       'e2e/faults/{bench,report,soak}/**/*.test.ts',
     ],
     exclude: [...notTests, killTests],

@@ -60,6 +60,8 @@ const suites = {
   fuzz: { name: 'The fuzzer', tool: 'tsx', with: ['e2e/fuzz/main.ts'] },
   /** Runs the public conformance suite of MCP against a platform of its own. */
   conformance: { name: 'The conformance suites', tool: 'vitest', with: configOf('conformance'), env: ofBuild },
+  /** Runs kits of checks that others wrote against a platform of its own, and installs them from where they are published. */
+  kits: { name: 'The kits', tool: 'tsx', with: ['e2e/kits/main.ts'] },
   /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
   copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
   /** Runs a deployment behind PgBouncer, which has to be installed. */

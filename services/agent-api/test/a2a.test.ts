@@ -291,6 +291,12 @@ describe('a body', () => {
     },
   );
 
+  it('that is called text, and is none of JSON, is refused for what it is called', async () => {
+    const headers = { ...V1, 'content-type': 'text/plain' };
+    const answer = await fetch(base(), { method: 'POST', body: 'hello', headers });
+    expect(await answer.json()).toMatchObject({ error: { code: -32005 } });
+  });
+
   it('that nothing is called is read as JSON', async () => {
     const body = new Blob([JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'zap' } })]);
     const answer = await fetch(base(), { method: 'POST', body, headers: V1 });

@@ -17,7 +17,7 @@ export function requireJson<Operation extends BoundOperation>(inner: Operation):
 }
 
 /** Returns whether a body is JSON by what the headers say; those that say nothing may be. */
-function mayBeJson({ headers: { 'content-type': named = '' } }: Pick<HandlerRequest, 'headers'>): boolean {
+export function mayBeJson({ headers: { 'content-type': named = '' } }: Pick<HandlerRequest, 'headers'>): boolean {
   const type = named.split(';')[0]!.trim().toLowerCase();
   return type === '' || type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'));
 }

@@ -1,4 +1,5 @@
 import type { ErrorForm } from '@runyard/service-kit';
+import { mayBeJson } from '../../http/json-content.ts';
 import {
   A2aError,
   type A2aErrorReason,
@@ -22,7 +23,8 @@ export const a2aErrorForm: ErrorForm = (req, reply) => {
   if (req.method === 'POST' && RPC_PATH.test(path)) {
     const id = callIdOf(req);
     // The id of a call is known once its JSON was read.
-    const malformed = id === null ? 'PARSE_ERROR' : 'INVALID_PARAMS';
+    const unread = mayBeJson(req) ? 'PARSE_ERROR' : 'CONTENT_TYPE_NOT_SUPPORTED';
+    const malformed = id === null ? unread : 'INVALID_PARAMS';
     const reason = reply.status === 422 ? malformed : reasonOf(reply.status);
     const body = { jsonrpc: '2.0', id, error: toRpcError(new A2aError(reason, message)) };
     const isOfHttp = reason === 'INTERNAL_ERROR';

@@ -1,18 +1,33 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server on this machine that passes requests on to a deployment, with a key. */
+/** A server on this machine that passes requests on to a deployment or a platform, with a key. */
 export interface KeyProxy {
   url: string;
   close(): Promise<void>;
 }
 
-/** Serves clients that can be given no header: everything else of a request stays as it is, with its `Host`. */
-export async function startKeyProxy(target: string, apiKey: string): Promise<KeyProxy> {
+/**
+ * Serves clients that can be given no header: everything else of a request stays as it is, with its `Host`.
+ *
+ * @param moved paths that stand for others, for clients that look for something at the root of a host alone
+ */
+export async function startKeyProxy(
+  target: string,
+  apiKey: string,
+  moved: Readonly<Record<string, string>> = {},
+): Promise<KeyProxy> {
   const { hostname, port, pathname } = new URL(target);
+  const base = pathname.replace(/\/$/, '');
   const server = createServer((req, res) => {
     const { method, url, headers } = req;
-    const options = { hostname, port, path: pathname + url, method, headers: { ...headers, 'x-api-key': apiKey } };
+    const options = {
+      hostname,
+      port,
+      path: base + (moved[url!] ?? url),
+      method,
+      headers: { ...headers, 'x-api-key': apiKey },
+    };
     const sent = request(options, (answer) => {
       res.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(res);

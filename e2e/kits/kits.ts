@@ -1,0 +1,7 @@
+import { a2aLint } from './a2a-lint/kit.ts';
+import { agUiValidate } from './ag-ui-validate/kit.ts';
+import type { Kit } from './kit.ts';
+import { scim2Tester } from './scim2-tester/kit.ts';
+
+/** Every kit of `npm run test:kits`. */
+export const KITS: readonly Kit[] = [scim2Tester, a2aLint, agUiValidate];

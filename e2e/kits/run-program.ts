@@ -1,0 +1,26 @@
+import { preparePython, runProgram } from '../harness/python.ts';
+import type { Check } from './kit.ts';
+
+/** A Python program, the packages that it needs, and what it is given. */
+export interface KitProgram {
+  /** The path of a `requirements.txt`, whose packages come from PyPI once for each content. */
+  requirements: string;
+  args: readonly string[];
+  variables?: Record<string, string>;
+  cwd?: string;
+}
+
+/** Runs a Python program to its end. Its exit code says whether checks failed, by most kits. */
+export async function runPython({ requirements, args, variables = {}, cwd }: KitProgram) {
+  const python = await preparePython(requirements);
+  const environment = { PYTHONDONTWRITEBYTECODE: '1', ...variables };
+  return await runProgram(python, [...args], { variables: environment, ...(cwd !== undefined && { cwd }) });
+}
+
+/** Runs a Python program that prints each check as a line of JSON. Throws if it ends with an error. */
+export async function runChecks(program: KitProgram): Promise<Check[]> {
+  const { code, output } = await runPython(program);
+  if (code !== 0) throw new Error(`The kit ended with ${code}\n${output}`);
+  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Check);
+}
