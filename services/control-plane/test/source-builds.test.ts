@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment, LogPage, Revision } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WORKSPACE } from './support/callers.ts';
 import { LOCKED_RELEASE, lockedProjects } from './support/locked-projects.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -40,6 +40,13 @@ function gate(name: string) {
   };
 }
 
+/** Creates a deployment that is deleted with its test: each restart of control-plane would start it again. */
+async function createForTest(changes: Record<string, unknown> = {}): Promise<string> {
+  const { id } = await createEmpty(platform, changes);
+  onTestFinished(async () => void (await platform.call('DELETE', `/v2/deployments/${id}`)));
+  return id;
+}
+
 async function deployed(id: string, order = {}): Promise<string> {
   const { status, body } = await deploy(platform, id, order);
   if (status !== 200) throw new Error(JSON.stringify(body));
@@ -47,35 +54,25 @@ async function deployed(id: string, order = {}): Promise<string> {
   return body.latest_revision_id!;
 }
 
+// Its tests go on with one deployment, in this order.
 describe('an uploaded source', () => {
+  let id: string;
+  let first: string;
+
   it('waits for its first revision, and is then built and run', async () => {
-    const { id, latest_revision_id: empty } = await createEmpty(platform);
-    await platform.untilStatus(id, empty!, 'QUEUED');
+    const empty = await createEmpty(platform);
+    id = empty.id;
+    await platform.untilStatus(id, empty.latest_revision_id!, 'QUEUED');
     await deployed(id);
-    expect((await revisionOf(id, empty!)).status).toBe('SKIPPED');
-    const project = await projectOf(id);
-    expect(project.startsWith(join(platform.folder, 'artifacts', id))).toBe(true);
-    expect(JSON.parse(await readFile(join(project, 'langgraph.json'), 'utf8'))).toEqual(
+    expect((await revisionOf(id, empty.latest_revision_id!)).status).toBe('SKIPPED');
+    first = await projectOf(id);
+    expect(first.startsWith(join(platform.folder, 'artifacts', id))).toBe(true);
+    expect(JSON.parse(await readFile(join(first, 'langgraph.json'), 'utf8'))).toEqual(
       JSON.parse(PROJECT['langgraph.json']),
     );
   });
 
-  it('is loaded with the tsconfig.json beside its langgraph.json, also in a subfolder', async () => {
-    const { id } = await createEmpty(platform);
-    const files = {
-      'package.json': '{ "type": "module" }',
-      'agent/langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
-      'agent/tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./src/*'] } } }),
-      'agent/agent.ts': `export { graph } from '@/graph';`,
-      'agent/src/graph.ts': PROJECT['agent.mjs'],
-    };
-    await deployed(id, { files, configPath: 'agent/langgraph.json' });
-  });
-
   it('is built once for revisions with equal inputs, and unused builds are removed', async () => {
-    const { id } = await createEmpty(platform);
-    await deployed(id);
-    const first = await projectOf(id);
     const { body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
       body: { secrets: [{ name: 'COLOR', value: 'blue' }] },
     });
@@ -88,8 +85,6 @@ describe('an uploaded source', () => {
   });
 
   it('is built again when its build is lost from the disk', async () => {
-    const { id } = await createEmpty(platform);
-    await deployed(id);
     const project = await projectOf(id);
     await platform.service.stop();
     await rm(join(platform.folder, 'artifacts'), { recursive: true });
@@ -98,8 +93,6 @@ describe('an uploaded source', () => {
   });
 
   it('leaves no file when its deployment is deleted', async () => {
-    const { id } = await createEmpty(platform);
-    await deployed(id);
     await platform.call('DELETE', `/v2/deployments/${id}`);
     for (const folder of ['artifacts', 'builds', 'build-caches', 'build-tools', 'objects/deployments', 'logs']) {
       expect(await readdir(join(platform.folder, folder)).catch(() => [])).not.toContain(id);
@@ -107,26 +100,21 @@ describe('an uploaded source', () => {
   });
 });
 
-it('graphs are loaded with referenced secrets too, which the log does not show', async () => {
-  const folder = join(secretsDir, WORKSPACE, 'models');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'key'), 'value-kept-elsewhere');
-  const { id } = await createEmpty(platform, {
-    secret_references: [{ name: 'MODEL_KEY', secret_name: 'models', secret_key: 'key' }],
-  });
-  const needsIt =
-    'if (!process.env.MODEL_KEY) throw new Error("no key"); console.log("it is " + process.env.MODEL_KEY);';
-  const files = { ...PROJECT, 'agent.mjs': `${PROJECT['agent.mjs']}\n${needsIt}` };
-  const revisionId = await deployed(id, { files });
-  const path = `/v1/projects/${id}/revisions/${revisionId}/build_logs`;
-  const { logs } = (await platform.call<LogPage>('POST', path, { body: { query: 'it is' } })).body;
-  expect(logs.map(({ message }) => message)).toEqual(['it is ***']);
+it('a project in a subfolder is loaded with the tsconfig.json beside its langgraph.json', async () => {
+  const files = {
+    'package.json': '{ "type": "module" }',
+    'agent/langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
+    'agent/tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./src/*'] } } }),
+    'agent/agent.ts': `export { graph } from '@/graph';`,
+    'agent/src/graph.ts': PROJECT['agent.mjs'],
+  };
+  await deployed(await createForTest(), { files, configPath: 'agent/langgraph.json' });
 });
 
 it.each(lockedProjects())(
   'locked packages are installed by $manager, which this machine need not have',
   async ({ files, configPath, fetched, installed }) => {
-    const { id } = await createEmpty(platform);
+    const id = await createForTest();
     const build_command = `${LINK_PACKAGES} && node -p "'ms ' + require('ms/package.json').version"`;
     const order = { files, install_command: null, build_command, ...(configPath !== undefined && { configPath }) };
     const { body } = await deploy(platform, id, order);
@@ -148,6 +136,7 @@ describe('a build that fails', () => {
     id = (await createEmpty(platform)).id;
     active = await deployed(id);
   });
+  afterAll(() => platform.call('DELETE', `/v2/deployments/${id}`));
 
   it.each<[string, object, RegExp]>([
     [
@@ -211,17 +200,32 @@ describe('a build that fails', () => {
   );
 });
 
-it('the commands of a build see nothing of the platform, and only the secrets for registries', async () => {
-  const { id } = await createEmpty(platform);
+it('graphs are loaded with all secrets, which the log does not show, and commands see only those for registries', async () => {
+  const folder = join(secretsDir, WORKSPACE, 'models');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'key'), 'value-kept-elsewhere');
+  const id = await createForTest({
+    secret_references: [{ name: 'REFERENCED_KEY', secret_name: 'models', secret_key: 'key' }],
+  });
+  const needsBoth = `
+    for (const name of ['MODEL_KEY', 'REFERENCED_KEY']) {
+      if (!process.env[name]) throw new Error('no ' + name);
+      console.log(name + ' is ' + process.env[name]);
+    }`;
   const out = join(platform.folder, 'environment');
-  await deployed(id, {
+  const revisionId = await deployed(id, {
+    files: { ...PROJECT, 'agent.mjs': `${PROJECT['agent.mjs']}\n${needsBoth}` },
     install_command: `env > ${out} && echo the key is model-key-value && ${LINK_PACKAGES}`,
     secrets: { MODEL_KEY: 'model-key-value', NPM_TOKEN: 'registry-token-value' },
   });
+  const path = `/v1/projects/${id}/revisions/${revisionId}/build_logs`;
+  const { logs } = (await platform.call<LogPage>('POST', path, { body: { query: '_KEY is' } })).body;
+  expect(logs.map(({ message }) => message)).toEqual(['MODEL_KEY is ***', 'REFERENCED_KEY is ***']);
   const environment = `\n${readFileSync(out, 'utf8')}`;
   expect(environment).toContain('NPM_TOKEN=registry-token-value');
   for (const hidden of [
     'model-key-value',
+    'value-kept-elsewhere',
     'ENCRYPTION_KEY',
     'INTERNAL_TOKEN',
     '\nDATA_',
@@ -233,7 +237,7 @@ it('the commands of a build see nothing of the platform, and only the secrets fo
 });
 
 it('only the newest of the revisions that are created during a build is built', async () => {
-  const { id } = await createEmpty(platform);
+  const id = await createForTest();
   const first = gate('first');
   const building = await deploy(platform, id, { install_command: `${first.command} && ${LINK_PACKAGES}` });
   await first.reached();
@@ -251,7 +255,7 @@ it('only the newest of the revisions that are created during a build is built', 
 
 describe('a build in progress', () => {
   it('ends with all its processes when its deployment is deleted', async () => {
-    const { id } = await createEmpty(platform);
+    const id = await createForTest();
     const held = gate('deleted');
     await deploy(platform, id, { install_command: `(${held.command}) & wait` });
     const pid = await held.reached();
@@ -261,7 +265,7 @@ describe('a build in progress', () => {
   });
 
   it('ends with a control-plane that is killed, and the next one begins it again', async () => {
-    const { id } = await createEmpty(platform);
+    const id = await createForTest();
     const held = gate('killed');
     const { body } = await deploy(platform, id, { install_command: `${held.command} && ${LINK_PACKAGES}` });
     const pid = await held.reached();
