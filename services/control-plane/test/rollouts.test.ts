@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import { TestPlatform } from './support/platform.ts';
+import { createEmpty } from './support/sources.ts';
 
 interface StartedWith {
   pid: number;
@@ -27,18 +28,29 @@ const startedWith = async (id: string): Promise<StartedWith> =>
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 const untilGone = (pid: number) => waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
 
+// The tests of a group go on with one deployment, in this order.
 describe('a revision', () => {
+  let id: string;
+  let first: string;
+
   it('is given what it needs, and secrets only through a pipe', async () => {
-    const { id, latest_revision_id } = await platform.createHealthy({
-      secrets: secretsOf({ MODEL_KEY: 'value-of-the-model-key', N_JOBS_PER_WORKER: '3' }),
+    const deployment = await platform.createHealthy({
+      secrets: secretsOf({
+        MODEL_KEY: 'value-of-the-model-key',
+        N_JOBS_PER_WORKER: '3',
+        MOUNT_PREFIX: '/agents',
+        COLOR: 'red',
+      }),
     });
+    id = deployment.id;
+    first = deployment.latest_revision_id!;
     const { pid, env, secrets } = await startedWith(id);
     expect(env).toMatchObject({
       HOST: '127.0.0.1',
       PROJECT_DIR: platform.projectDir,
       LANGGRAPH_CONFIG_PATH: join(platform.projectDir, 'langgraph.json'),
       DEPLOYMENT_ID: id,
-      REVISION_ID: latest_revision_id,
+      REVISION_ID: first,
       PLATFORM_JWKS_URL: `${platform.callers.orgAccessUrl}/.well-known/jwks.json`,
       REDIS_KEY_PREFIX: expect.stringContaining(id),
       N_JOBS_PER_WORKER: '3',
@@ -66,21 +78,25 @@ describe('a revision', () => {
   });
 
   it('has a database of its own that other deployments cannot enter', async () => {
-    const [one, two] = await Promise.all([platform.createHealthy(), platform.createHealthy()]);
-    const uriOfOne = new URL((await startedWith(one.id)).secrets.DATABASE_URI!);
-    const uriOfTwo = new URL((await startedWith(two.id)).secrets.DATABASE_URI!);
+    const other = await platform.createHealthy();
+    const uriOfOne = new URL((await startedWith(id)).secrets.DATABASE_URI!);
+    const uriOfTwo = new URL((await startedWith(other.id)).secrets.DATABASE_URI!);
     expect(uriOfOne.pathname).not.toBe(uriOfTwo.pathname);
     const trespass = new URL(uriOfOne);
     trespass.pathname = uriOfTwo.pathname;
     await expect(withDatabaseClient(trespass.href, (client) => client.query('SELECT 1'))).rejects.toThrow(
       /permission denied/,
     );
+    await platform.call('DELETE', `/v2/deployments/${other.id}`);
+  });
+
+  it('has in its route the mount prefix that its server reports', async () => {
+    expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: '/agents' });
   });
 
   it('replaces its predecessor once it is healthy, and the old one ends', async () => {
-    const { id, active_revision_id: first } = await platform.createHealthy();
     const old = await startedWith(id);
-    const { body } = await change(id, { COLOR: 'blue' });
+    const { body } = await change(id, { COLOR: 'blue', MOUNT_PREFIX: '/agents/../threads' });
     expect(body.latest_revision_id).not.toBe(first);
     expect(body.active_revision_id).toBe(first);
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
@@ -99,26 +115,26 @@ describe('a revision', () => {
     expect(before.body.status).toBe('DEPLOYED');
   });
 
-  it('has in its route the mount prefix that its server reports, unless the prefix is ambiguous', async () => {
-    const { id } = await platform.createHealthy({ secrets: secretsOf({ MOUNT_PREFIX: '/agents' }) });
-    expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: '/agents' });
-    const { body } = await change(id, { MOUNT_PREFIX: '/agents/../threads' });
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+  it('has no mount prefix in its route when the one that its server reports is ambiguous', async () => {
     expect(await platform.routeOf(id)).toMatchObject({ mount_prefix: null });
   });
 
-  it('serves while its predecessor still drains', async () => {
-    const { id } = await platform.createHealthy({ secrets: secretsOf({ STOP_DELAY_MS: '1500' }) });
-    const old = await startedWith(id);
-    const { body } = await change(id, {});
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-    await waitFor(async () => (await startedWith(id)).pid !== old.pid);
-    expect(isAlive(old.pid)).toBe(true);
-    await untilGone(old.pid);
+  it('is created again with its own secrets by a redeploy', async () => {
+    const again = await platform.call<Deployment>('POST', `/v2/deployments/${id}/revisions/${first}/redeploy`);
+    expect(again.status).toBe(200);
+    expect(again.body.latest_revision_id).not.toBe(first);
+    await platform.untilStatus(id, again.body.latest_revision_id!, 'DEPLOYED');
+    await waitFor(async () => JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!).COLOR === 'red');
+  });
+
+  it('is created by POST to the revisions, whatever changes', async () => {
+    const made = await platform.call<Revision>('POST', `/v2/deployments/${id}/revisions`);
+    expect(made).toMatchObject({ status: 201, body: { status: 'CREATING' } });
+    await platform.untilStatus(id, made.body.id, 'DEPLOYED');
   });
 
   it('that cannot start fails with the reason and its last lines, and does not replace the active one', async () => {
-    const { id, active_revision_id } = await platform.createHealthy();
+    const { active_revision_id } = (await platform.get(id)).body;
     const serving = await startedWith(id);
     const { body } = await change(id, { FAIL_WITH: 'a missing module' });
     const failed = await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOY_FAILED');
@@ -149,7 +165,6 @@ describe('a revision', () => {
   });
 
   it('is skipped when a newer one was created before its turn', async () => {
-    const { id } = await platform.createHealthy();
     const first = (await change(id, { NEVER_HEALTHY: '1' })).body.latest_revision_id!;
     await platform.untilStatus(id, first, 'DEPLOYING');
     const ids: string[] = [];
@@ -164,52 +179,58 @@ describe('a revision', () => {
     expect(statuses).toEqual(['SKIPPED', 'SKIPPED', 'DEPLOYED']);
     expect(JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!)).toMatchObject({ COLOR: 'white' });
   });
+});
 
-  it('is created again with its own secrets by a redeploy', async () => {
-    const { id, active_revision_id: first } = await platform.createHealthy({ secrets: secretsOf({ COLOR: 'red' }) });
-    const { body } = await change(id, { COLOR: 'blue' });
+describe('a revision that drains', () => {
+  let id: string;
+  const revise = async (values: Record<string, string>) => {
+    const { body } = await change(id, values);
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-    const again = await platform.call<Deployment>('POST', `/v2/deployments/${id}/revisions/${first}/redeploy`);
-    expect(again.status).toBe(200);
-    expect(again.body.latest_revision_id).not.toBe(first);
-    await platform.untilStatus(id, again.body.latest_revision_id!, 'DEPLOYED');
-    await waitFor(async () => JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!).COLOR === 'red');
+  };
+
+  it('goes on while its successor serves', async () => {
+    ({ id } = await platform.createHealthy({ secrets: secretsOf({ STOP_DELAY_MS: '1500' }) }));
+    const old = await startedWith(id);
+    await revise({ STOP_DELAY_MS: '60000' });
+    await waitFor(async () => (await startedWith(id)).pid !== old.pid);
+    expect(isAlive(old.pid)).toBe(true);
+    await untilGone(old.pid);
   });
 
-  it('is created by POST to the revisions, whatever changes', async () => {
-    const { id } = await platform.createHealthy();
-    const made = await platform.call<Revision>('POST', `/v2/deployments/${id}/revisions`);
-    expect(made).toMatchObject({ status: 201, body: { status: 'CREATING' } });
-    await platform.untilStatus(id, made.body.id, 'DEPLOYED');
-  });
-
-  it('runs as many agent servers as it requests, all of them in its route, and replaces one that ends', async () => {
-    const { id, active_revision_id } = await platform.createHealthy({
-      source_config: { project_path: platform.projectDir, resource_spec: { min_scale: 2 } },
-    });
-    expect(childrenOf(platform.process.pid, active_revision_id!)).toHaveLength(3);
-    const upstreams = async () => (await platform.routeOf(id))!.upstreams;
-    const before = await upstreams();
-    expect(new Set(before).size).toBe(2);
-    await fetch(`${before[0]}/crash`).catch(() => undefined);
-    await waitFor(async () => !(await upstreams()).includes(before[0]!) && (await upstreams()).length === 2, {
-      what: 'a route to the new process',
-    });
-    expect(await upstreams()).toContain(before[1]);
-  });
-
-  it('runs as many workers as it requests', async () => {
-    const { id, active_revision_id } = await platform.createHealthy({
-      source_config: { project_path: platform.projectDir, resource_spec: { queue_min_scale: 3, memory_mb: 256 } },
-    });
-    expect(childrenOf(platform.process.pid, active_revision_id!)).toHaveLength(4);
-    expect((await startedWith(id)).env.GRAPH_HOST_HEAP_MB).toBe('256');
+  it('is ended when its deployment is deleted', async () => {
+    const { pid } = await startedWith(id);
+    await revise({});
+    expect(isAlive(pid)).toBe(true);
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+    expect(await platform.get(id)).toMatchObject({ status: 404 });
+    expect(isAlive(pid)).toBe(false);
   });
 });
 
-describe('a process of a revision', () => {
-  it('that crashes is restarted, and the route follows', async () => {
-    const { id } = await platform.createHealthy();
+it('a revision runs as many servers and workers as it requests, its servers in its route, and one that ends is replaced', async () => {
+  const resource_spec = { min_scale: 2, queue_min_scale: 3, memory_mb: 256 };
+  const { id, active_revision_id } = await platform.createHealthy({
+    source_config: { project_path: platform.projectDir, resource_spec },
+  });
+  expect(childrenOf(platform.process.pid, active_revision_id!)).toHaveLength(5);
+  expect((await startedWith(id)).env.GRAPH_HOST_HEAP_MB).toBe('256');
+  const upstreams = async () => (await platform.routeOf(id))!.upstreams;
+  const before = await upstreams();
+  expect(new Set(before).size).toBe(2);
+  await fetch(`${before[0]}/crash`).catch(() => undefined);
+  await waitFor(async () => !(await upstreams()).includes(before[0]!) && (await upstreams()).length === 2, {
+    what: 'a route to the new process',
+  });
+  expect(await upstreams()).toContain(before[1]);
+  await platform.call('DELETE', `/v2/deployments/${id}`);
+});
+
+describe('a deployment', () => {
+  let id: string;
+  let name: string;
+
+  it('follows with its route when a process crashes, which is restarted', async () => {
+    ({ id, name } = await platform.createHealthy());
     const before = await startedWith(id);
     const version = (await platform.routeOf(id))!.version;
     await fetch(`${await platform.upstreamOf(id)}/crash`).catch(() => undefined);
@@ -219,19 +240,15 @@ describe('a process of a revision', () => {
     expect((await platform.routeOf(id))!.version).toBeGreaterThan(version);
   });
 
-  it('is restarted each time it crashes', async () => {
-    const { id } = await platform.createHealthy();
+  it('has a process restarted each time it crashes', async () => {
     for (let crash = 0; crash < 3; crash += 1) {
       const { pid } = await startedWith(id);
       process.kill(pid, 'SIGKILL');
       await waitFor(async () => (await startedWith(id).catch(() => ({ pid }))).pid !== pid, { what: 'a new process' });
     }
   });
-});
 
-describe('a deleted deployment', () => {
-  it('leaves no process, database, role, Redis key, log or route', async () => {
-    const { id } = await platform.createHealthy();
+  it('leaves no process, database, role, Redis key, log or route when it is deleted', async () => {
     const { pid, secrets, env } = await startedWith(id);
     const redis = new Redis(platform.redis.url);
     await redis.set(`{${env.REDIS_KEY_PREFIX}}:something`, '1');
@@ -254,30 +271,17 @@ describe('a deleted deployment', () => {
     expect(existsSync(join(platform.folder, 'logs', id))).toBe(false);
   });
 
-  it('does not wait for a start in progress', async () => {
+  it('frees its name when it is deleted', async () => {
+    await createEmpty(platform, { name });
+  });
+
+  it('that is deleted does not wait for a start in progress', async () => {
     const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
     await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYING');
     await waitFor(() => childrenOf(platform.process.pid, body.latest_revision_id!).length > 0);
     await platform.call('DELETE', `/v2/deployments/${body.id}`);
     expect(await platform.get(body.id)).toMatchObject({ status: 404 });
     expect(childrenOf(platform.process.pid, body.latest_revision_id!)).toEqual([]);
-  });
-
-  it('does not wait for a replaced revision that still drains', async () => {
-    const { id } = await platform.createHealthy({ secrets: secretsOf({ STOP_DELAY_MS: '60000' }) });
-    const { pid } = await startedWith(id);
-    const { body } = await change(id, {});
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-    expect(isAlive(pid)).toBe(true);
-    await platform.call('DELETE', `/v2/deployments/${id}`);
-    expect(await platform.get(id)).toMatchObject({ status: 404 });
-    expect(isAlive(pid)).toBe(false);
-  });
-
-  it('frees its name', async () => {
-    const { id } = await platform.createHealthy({ name: 'to be made again' });
-    await platform.call('DELETE', `/v2/deployments/${id}`);
-    expect(await platform.create({ name: 'to be made again' })).toMatchObject({ status: 201 });
   });
 });
 
