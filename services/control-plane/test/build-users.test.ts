@@ -10,16 +10,27 @@ describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
   let platform: TestPlatform;
   const PROJECT_USERS = '100000-999999999';
   const userOf = (id: string) => new UserRange(PROJECT_USERS).buildUserOf(id).uid;
+  let id: string;
+  let revisionId: string;
   beforeAll(async () => {
     platform = await TestPlatform.start({ PROJECT_USERS }, { hasOwnProcess: true });
+    ({ id } = await createEmpty(platform));
+    const install_command = `pnpm --version > manager && id -u > uid && echo $HOME > "$HOME/home" && cp "$HOME/home" . && ${LINK_PACKAGES}`;
+    const code = `
+      import { spawn } from 'node:child_process';
+      import { readFileSync } from 'node:fs';
+      const seen = () => { try { return readFileSync('/proc/' + process.ppid + '/environ').length; } catch (error) { return error.code; } };
+      console.log('loaded by', process.getuid(), 'in', process.env.HOME, 'reads', seen());
+      if (process.getuid() === ${userOf(id)}) spawn('sleep', ['611'], { detached: true, stdio: 'ignore' }).unref();`;
+    const appendCode = `echo ${Buffer.from(code).toString('base64')} | base64 -d >> agent.mjs`;
+    const build_command = `npm --version && ${appendCode} && (setsid sleep 612 > /dev/null 2>&1 &)`;
+    const { body } = await deploy(platform, id, { install_command, build_command });
+    revisionId = body.latest_revision_id!;
+    await platform.untilStatus(id, revisionId, 'DEPLOYED');
   });
   afterAll(() => platform?.close());
 
   it('commands run as the user of their deployment, and the service runs what they made as its own', async () => {
-    const { id } = await createEmpty(platform);
-    const install_command = `pnpm --version > manager && id -u > uid && echo $HOME > "$HOME/home" && cp "$HOME/home" . && ${LINK_PACKAGES}`;
-    const { body } = await deploy(platform, id, { install_command, build_command: 'npm --version' });
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
     const { env } = (await answer.json()) as { env: { PROJECT_DIR: string; GRAPH_HOST_USER: string } };
     expect(env.GRAPH_HOST_USER).toMatch(/^(\d{6,9}):\1$/);
@@ -43,26 +54,11 @@ describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
   });
 
   it('graphs are loaded as the user of builds, which can read no environment of the service', async () => {
-    const { id } = await createEmpty(platform);
-    const code = `
-      import { readFileSync } from 'node:fs';
-      const seen = () => { try { return readFileSync('/proc/' + process.ppid + '/environ').length; } catch (error) { return error.code; } };
-      console.log('loaded by', process.getuid(), 'in', process.env.HOME, 'reads', seen());`;
-    const build_command = `echo ${Buffer.from(code).toString('base64')} | base64 -d >> agent.mjs`;
-    const { body } = await deploy(platform, id, { install_command: LINK_PACKAGES, build_command });
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     const home = join(platform.folder, 'builds', id);
-    expect(await buildLogOf(id, body.latest_revision_id!)).toContain(`loaded by ${userOf(id)} in ${home} reads EACCES`);
+    expect(await buildLogOf(id, revisionId)).toContain(`loaded by ${userOf(id)} in ${home} reads EACCES`);
   });
 
   it('processes that leave a build or the loading of its graphs end with it, and the deployment goes on', async () => {
-    const { id } = await createEmpty(platform);
-    const code = `
-      import { spawn } from 'node:child_process';
-      if (process.getuid() === ${userOf(id)}) spawn('sleep', ['611'], { detached: true, stdio: 'ignore' }).unref();`;
-    const build_command = `echo ${Buffer.from(code).toString('base64')} | base64 -d >> agent.mjs && setsid sleep 612 > /dev/null 2>&1 &`;
-    const { body } = await deploy(platform, id, { install_command: LINK_PACKAGES, build_command });
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     expect(await processesOf(userOf(id))).toEqual([]);
     expect((await fetch(`${await platform.upstreamOf(id)}/ok`)).status).toBe(200);
   });
