@@ -58,7 +58,8 @@ describe('creating a deployment', () => {
     'stores the type %s as it was sent',
     async (type) => {
       const { body } = await platform.create({
-        source_config: { project_path: platform.projectDir, deployment_type: type },
+        source: 'internal_source',
+        source_config: { deployment_type: type },
       });
       expect(body.source_config.deployment_type).toBe(type);
     },
@@ -191,9 +192,10 @@ describe('creating a deployment', () => {
 
 describe('a deployment of an agent', () => {
   const agent = { agent_id: 'support', environment: 'production' };
+  const empty = { name: undefined, source: 'internal_source', source_config: {} };
 
   it('has its name by default, is found by it, and is the only one in its environment', async () => {
-    const { status, body: created } = await platform.create({ name: undefined, agent });
+    const { status, body: created } = await platform.create({ ...empty, agent });
     expect({ status, body: created }).toMatchObject({ status: 201, body: { name: 'support-production', agent } });
     expect(await platform.create({ name: 'another', agent })).toEqual({
       status: 409,
@@ -203,7 +205,7 @@ describe('a deployment of an agent', () => {
       (await platform.call<DeploymentList>('GET', `/v2/deployments?${query}`)).body.resources.map((each) => each.id);
     expect(await found('agent_id=support&agent_environment=production')).toEqual([created.id]);
     expect(await found('agent_id=support&agent_environment=staging')).toEqual([]);
-    expect((await platform.create({ name: undefined, agent: { ...agent, environment: 'staging' } })).status).toBe(201);
+    expect((await platform.create({ ...empty, agent: { ...agent, environment: 'staging' } })).status).toBe(201);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Deployment, DeploymentList, Revision, RevisionList, UploadUrl } fr
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
+import { createEmpty } from './support/sources.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -62,7 +63,7 @@ describe('a creation that is repeated with its key', () => {
   });
 
   it('returns the same upload URL', async () => {
-    const { body: deployment } = await platform.create({ name: 'uploaded' });
+    const deployment = await createEmpty(platform, { name: 'uploaded' });
     const [path, key] = [`/v2/deployments/${deployment.id}/upload-url`, randomUUID()];
     const given = await Promise.all([1, 2, 3].map(() => post<UploadUrl>(path, key, {})));
     for (const answer of given) expect(answer).toEqual({ status: 200, body: given[0]!.body });

@@ -19,8 +19,13 @@ const scaled = (resource_spec: object) =>
   platform.createHealthy({ source_config: { project_path: platform.projectDir, resource_spec } });
 
 describe('the metrics of a deployment', () => {
+  let id: string;
+  beforeAll(async () => {
+    ({ id } = await platform.createHealthy());
+  });
+  afterAll(() => platform.deleteAll());
+
   it('show its usage and its work over time', async () => {
-    const { id } = await platform.createHealthy();
     // Earlier samples are from the start. The CPU usage of a process is known from its second sample on.
     const isWhole = ({ run_worker_replicas, agent_api_cpu_cores }: DeploymentMetrics['points'][number]) =>
       run_worker_replicas === 1 && agent_api_cpu_cores !== null;
@@ -44,14 +49,12 @@ describe('the metrics of a deployment', () => {
   });
 
   it('show restarts', async () => {
-    const { id } = await platform.createHealthy();
     await waitFor(() => newest(id));
     await fetch(`${await platform.upstreamOf(id)}/crash`).catch(() => undefined);
     await waitFor(async () => (await read(id)).body.points.some(({ restarts }) => restarts === 1));
   });
 
   it('combine all samples, even if they are more than fit into memory at once', async () => {
-    const { id } = await platform.createHealthy();
     const client = new pg.Client(platform.database.url);
     await client.connect();
     const samples = 9_000;
@@ -68,7 +71,6 @@ describe('the metrics of a deployment', () => {
   });
 
   it('are shown only to those who may read the deployment', async () => {
-    const { id } = await platform.createHealthy();
     const path = `/v2/deployments/${id}/metrics`;
     expect(await platform.call('GET', path, { as: { workspace_id: OTHER_WORKSPACE } })).toMatchObject({ status: 404 });
     expect(await platform.call('GET', path, { as: { permissions: [] } })).toMatchObject({ status: 403 });

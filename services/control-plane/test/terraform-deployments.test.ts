@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WORKSPACE } from './support/callers.ts';
 import { ENGINE, engineVariables } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
-import { LINK_PACKAGES, PROJECT } from './support/sources.ts';
+import { createEmpty, LINK_PACKAGES, PROJECT } from './support/sources.ts';
 
 /**
  * Replays the requests of the Terraform provider for LangSmith about deployments, in its order. Its other resources are
@@ -208,7 +208,7 @@ describe("the Terraform provider's langsmith_deployment", () => {
   });
 
   it('is planned with a key that may only read, which sees that it may not read secrets', async () => {
-    const { id, name } = (await platform.create({ secrets: [{ name: 'TOKEN', value: 'x' }] })).body;
+    const { id, name } = await createEmpty(platform, { secrets: [{ name: 'TOKEN', value: 'x' }] });
     const as = { permissions: ['deployments:read'] };
     for (const path of [`/${id}`, `?name=${name}`]) {
       const { body } = await platform.call<Deployment & DeploymentList>('GET', DEPLOYMENTS + path, { as });
@@ -252,6 +252,13 @@ describe("the Terraform provider's langsmith_deployment", () => {
       expect([method, path, await statusOf(method, `${DEPLOYMENTS}/${id}${path}`, body)]).toEqual([method, path, 404]);
     }
   });
+});
+
+describe("a request of the Terraform provider's langsmith_deployment", () => {
+  let refusing: Deployment;
+  beforeAll(async () => {
+    refusing = await createEmpty(platform);
+  });
 
   it.each([
     ['an empty display name', 'PATCH', { display_name: '' }, 422, 'display_name'],
@@ -269,7 +276,7 @@ describe("the Terraform provider's langsmith_deployment", () => {
       'min_scale',
     ],
   ])('with %s is refused once, and the answer says why', async (_, method, change, status, reason) => {
-    const { id, name } = (await platform.create()).body;
+    const { id, name } = refusing;
     const image = {
       source: 'external_docker',
       source_config: {},
@@ -281,6 +288,5 @@ describe("the Terraform provider's langsmith_deployment", () => {
     });
     expect(answer.status).toBe(status);
     expect(JSON.stringify(answer.body)).toContain(reason);
-    await destroy(id);
   });
 });
