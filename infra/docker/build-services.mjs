@@ -4,7 +4,8 @@
 // nothing else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the
 // lockfile. It does all of them at once: the stage that runs it is the same in each Dockerfile, so an engine builds it
 // once for all images.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
@@ -12,7 +13,7 @@ const [out] = process.argv.slice(2);
 const services = readdirSync('services').filter((name) => existsSync(join('services', name, 'Dockerfile')));
 const { packageManager } = readJson('package.json');
 
-run('.', 'npx', [
+await run('.', 'npx', [
   '--yes',
   packageManager,
   'install',
@@ -20,12 +21,15 @@ run('.', 'npx', [
   '--workspace-root',
   ...services.map((service) => `--filter-prod=@runyard/${service}...`),
 ]);
-for (const service of services) {
-  const folder = join('services', service);
-  run(folder, 'node', ['../../infra/build/prisma-generate.mjs']);
-  run(folder, 'node', ['../../infra/build/bundle.mjs']);
-  layOut(folder, resolve(out, service));
-}
+// The services do not wait for each other: a machine with several cores makes them at the same time.
+await Promise.all(
+  services.map(async (service) => {
+    const folder = join('services', service);
+    await run(folder, 'node', ['../../infra/build/prisma-generate.mjs']);
+    await run(folder, 'node', ['../../infra/build/bundle.mjs']);
+    layOut(folder, resolve(out, service));
+  }),
+);
 
 function layOut(folder, target) {
   const { name, version, type } = readJson(folder, 'package.json');
@@ -70,9 +74,9 @@ function versionAt(folder) {
   return existsSync(folder) ? readJson(folder, 'package.json').version : undefined;
 }
 
-function run(cwd, command, args) {
-  const { status, error } = spawnSync(command, args, { cwd, stdio: 'inherit' });
-  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}`);
+async function run(cwd, command, args) {
+  const [status, signal] = await once(spawn(command, args, { cwd, stdio: 'inherit' }), 'exit');
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} in ${cwd} ended with ${status ?? signal}`);
 }
 
 function readJson(...path) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix } from 'node:path';
@@ -127,7 +127,7 @@ async function copy(
     if (stage) {
       const from = stages.get(stage);
       if (!from) throw new Error(`COPY --from=${stage}: no such stage`);
-      await cp(join(from, source), destination, { recursive: true });
+      linkAll(join(from, source), destination);
       continue;
     }
     const chosen = files.filter((file) => file === source || file.startsWith(`${source}/`));
@@ -138,6 +138,16 @@ async function copy(
       await cp(join(context, file), place);
     }
   }
+}
+
+/** Puts a stage's file or folder into an image. Files are linked, because an image's service changes none of them. */
+function linkAll(source: string, destination: string): void {
+  if (!statSync(source).isDirectory()) {
+    linkSync(source, destination);
+    return;
+  }
+  mkdirSync(destination, { recursive: true });
+  for (const name of readdirSync(source)) linkAll(join(source, name), join(destination, name));
 }
 
 async function contextFiles(context: string): Promise<string[]> {
