@@ -9,6 +9,8 @@ type Json = any;
 type Headers = Record<string, string>;
 
 let deployment: TestDeployment;
+/** Another process of the deployment. */
+let elsewhere: string;
 beforeAll(async () => {
   // The schemas of these graphs are not read off their source, which takes seconds for each.
   const LANGSERVE_GRAPHS = JSON.stringify({
@@ -16,6 +18,7 @@ beforeAll(async () => {
     assembly: { path: './graphs/carried-schemas.ts:assembly', description: 'Puts parts together' },
   });
   deployment = await startDeployment({ env: { LANGSERVE_GRAPHS } });
+  elsewhere = (await deployment.startAnother()).url;
 });
 afterAll(() => deployment?.close());
 
@@ -345,14 +348,13 @@ describe('a call', () => {
   });
 
   it('of an old client is cancelled by a notification to any process, and by no other client', async () => {
-    const another = await deployment.startAnother();
     const session = await initialize({});
     const request = legacy('tools/call', echo(), session);
     const called = call(request);
     const run = await deployment.worker.take();
     const { id } = request.body as Json;
     const cancel = (headers: Headers) =>
-      ask(`${another.url}/mcp`, {
+      ask(`${elsewhere}/mcp`, {
         headers,
         body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } },
       });
@@ -438,14 +440,13 @@ describe('an interrupt', () => {
   });
 
   it('is asked on the stream of an old client, whose answer may reach any process', async () => {
-    const another = await deployment.startAnother();
     const session = await initialize({ elicitation: {} });
     const answer = await open(url(), legacy('tools/call', echo(), session));
     await (await deployment.worker.take()).ask({}, [question]);
     const asked = await message(answer, 'elicitation/create');
     expect(asked.params).toMatchObject({ message: 'Really?' });
     const response = { jsonrpc: '2.0', id: asked.id, result: accept({ answer: 'yes' }) };
-    const give = () => ask(`${another.url}/mcp`, { body: response, headers: session });
+    const give = () => ask(`${elsewhere}/mcp`, { body: response, headers: session });
     expect((await give()).status).toBe(202);
     const resumed = await deployment.worker.take();
     expect(resumed.claimed.kwargs.command).toMatchObject({ resume: 'yes' });
