@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { waitFor } from '@runyard/test-kit';
+import { type TestServiceProcess, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EncryptingDeployment, startEncryptingDeployment } from './encrypting-deployment.ts';
 import { userHeaders } from './guarded-deployment.ts';
@@ -71,6 +71,8 @@ async function tenantsOf(table: string, column: string): Promise<string[]> {
 
 describe('with handlers for JSON in encryption.path', () => {
   let ada: Written;
+  /** A process that reads what the first one wrote. */
+  let reader: TestServiceProcess;
   beforeAll(async () => {
     ada = await writeAs('ada');
     await writeAs('bob');
@@ -104,8 +106,8 @@ describe('with handlers for JSON in encryption.path', () => {
   });
 
   it('users read everything as it was, also from a process that has not seen it', async () => {
-    const another = await deployment.startAnother();
-    for (const url of [deployment.url, another.url]) {
+    reader = await deployment.startAnother();
+    for (const url of [deployment.url, reader.url]) {
       const { threads, runs, crons, store, assistants } = deployment.clientOf('ada', url);
       const merged = { ...METADATA, private_more: CANARY };
       expect(await threads.get(ada.threadId)).toMatchObject({ metadata: merged });
@@ -197,8 +199,7 @@ describe('with handlers for JSON in encryption.path', () => {
     expect(await ask(`${deployment.url}/threads/${threadId}`, { method: 'PATCH', body, headers })).toMatchObject({
       status: 200,
     });
-    const another = await deployment.startAnother();
-    const { metadata } = await deployment.clientOf('ada', another.url).threads.get(threadId);
+    const { metadata } = await deployment.clientOf('ada', reader.url).threads.get(threadId);
     expect(metadata).toMatchObject({ private_a: 1, private_b: 2 });
   });
 
