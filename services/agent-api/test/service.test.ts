@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startServiceProcess, waitFor } from '@runyard/test-kit';
@@ -86,52 +86,74 @@ async function childrenOf(pid: number): Promise<number[]> {
   return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
-describe('callers', () => {
-  it('need a token of the platform made for this very deployment, and may do what their role permits', async () => {
-    const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'EdDSA', use: 'sig' };
-    const keys = createServer((_req, res) => res.end(JSON.stringify({ keys: [jwk] }))).listen(0, '127.0.0.1');
+describe('with a platform', () => {
+  let keys: Server;
+  let privateKey: CryptoKey;
+  let guarded: TestDeployment;
+  beforeAll(async () => {
+    const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
+    privateKey = pair.privateKey;
+    const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'EdDSA', use: 'sig' };
+    keys = createServer((_req, res) => res.end(JSON.stringify({ keys: [jwk] }))).listen(0, '127.0.0.1');
     await new Promise((resolve) => keys.once('listening', resolve));
     const { port } = keys.address() as AddressInfo;
-    const guarded = await startDeployment({
+    guarded = await startDeployment({
       env: {
         RUNYARD_AUTH: '',
         PLATFORM_JWKS_URL: `http://127.0.0.1:${port}/`,
         DEPLOYMENT_ID: 'mine',
         LANGGRAPH_UI: '{"echo":"./ui/components.jsx"}',
+        UI_BASE_URL: 'https://parts.example.com/d/',
       },
     });
-    const token = (audience: string) =>
-      new SignJWT({
-        organization_id: '00000000-0000-4000-8000-000000000001',
-        kind: 'service_key',
-        organization_role: 'user',
-        permissions: ['runs:read'],
-      })
-        .setProtectedHeader({ alg: 'EdDSA', kid: 'k1' })
-        .setSubject('ada')
-        .setAudience(audience)
-        .setExpirationTime('60s')
-        .sign(privateKey);
-    const info = async (headers: Record<string, string>) => (await ask(`${guarded.url}/info`, { headers })).status;
-    try {
-      expect(await info({})).toBe(401);
-      expect(await info({ 'x-runyard-principal': await token('deployment:other') })).toBe(401);
-      expect(await info({ 'x-runyard-principal': await token('deployment:mine') })).toBe(200);
-      const headers = { 'x-runyard-principal': await token('deployment:mine') };
-      expect((await ask(`${guarded.url}/threads/search`, { headers, body: {} })).status).toBe(200);
-      expect((await ask(`${guarded.url}/threads`, { headers, body: {} })).status).toBe(403);
-      expect((await ask(`${guarded.url}/ok`)).status).toBe(200);
-      expect((await ask(`${guarded.url}/docs`)).status).toBe(200);
-      expect((await ask(`${guarded.url}/ui/echo/entrypoint.js`)).status).toBe(200);
-      expect((await ask(`${guarded.url}/ui/echo`, { body: { name: 'counter' } })).status).toBe(401);
-      expect((await ask(`${guarded.url}/ui/echo`, { headers, body: { name: 'counter' } })).status).toBe(200);
-    } finally {
-      await guarded.close();
-      keys.close();
-    }
+  });
+  afterAll(async () => {
+    await guarded?.close();
+    keys?.close();
   });
 
+  const token = (audience: string) =>
+    new SignJWT({
+      organization_id: '00000000-0000-4000-8000-000000000001',
+      kind: 'service_key',
+      organization_role: 'user',
+      permissions: ['runs:read'],
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'k1' })
+      .setSubject('ada')
+      .setAudience(audience)
+      .setExpirationTime('60s')
+      .sign(privateKey);
+
+  it('callers need a token made for this very deployment, and may do what their role permits', async () => {
+    const info = async (headers: Record<string, string>) => (await ask(`${guarded.url}/info`, { headers })).status;
+    expect(await info({})).toBe(401);
+    expect(await info({ 'x-runyard-principal': await token('deployment:other') })).toBe(401);
+    expect(await info({ 'x-runyard-principal': await token('deployment:mine') })).toBe(200);
+    const headers = { 'x-runyard-principal': await token('deployment:mine') };
+    expect((await ask(`${guarded.url}/threads/search`, { headers, body: {} })).status).toBe(200);
+    expect((await ask(`${guarded.url}/threads`, { headers, body: {} })).status).toBe(403);
+    expect((await ask(`${guarded.url}/ok`)).status).toBe(200);
+    expect((await ask(`${guarded.url}/docs`)).status).toBe(200);
+    expect((await ask(`${guarded.url}/ui/echo/entrypoint.js`)).status).toBe(200);
+    expect((await ask(`${guarded.url}/ui/echo`, { body: { name: 'counter' } })).status).toBe(401);
+    expect((await ask(`${guarded.url}/ui/echo`, { headers, body: { name: 'counter' } })).status).toBe(200);
+  });
+
+  it('components are named by a host of their own where one is configured, however the page asked', async () => {
+    const headers = {
+      'x-runyard-principal': await token('deployment:mine'),
+      'x-forwarded-host': 'outer',
+      'x-forwarded-prefix': '/deployments/d',
+    };
+    const { text } = await ask(`${guarded.url}/ui/echo`, { headers, body: { name: 'counter' } });
+    expect(text).toContain('href="https://parts.example.com/d/ui/echo/entrypoint.css"');
+    expect(text).toContain('src="https://parts.example.com/d/ui/echo/entrypoint.js"');
+    expect(text).not.toContain('outer');
+  });
+});
+
+describe('callers', () => {
   it('are admitted without one only when the configuration says so explicitly', async () => {
     const service = await startServiceProcess({
       entry: fileURLToPath(new URL('../src/main.ts', import.meta.url)),

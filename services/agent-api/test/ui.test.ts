@@ -41,23 +41,6 @@ it('files behind a proxy are named by the address of the proxy', async () => {
   );
 });
 
-it('files are named by a host of their own where one is configured, however the page asked', async () => {
-  const configured = await startDeployment({
-    env: { UI_BASE_URL: 'https://parts.example.com/d/', LANGGRAPH_UI: '{"echo":"./ui/components.jsx"}' },
-  });
-  try {
-    const headers = { 'x-forwarded-host': 'outer', 'x-forwarded-prefix': '/deployments/d' };
-    const answer = await fetch(`${configured.url}/ui/echo`, { method: 'POST', headers, body: '{"name":"counter"}' });
-    const html = await answer.text();
-    expect(html).toContain('href="https://parts.example.com/d/ui/echo/entrypoint.css"');
-    expect(html).toContain('src="https://parts.example.com/d/ui/echo/entrypoint.js"');
-    expect(html).not.toContain('outer');
-    expect((await fetch(`${configured.url}/ui/echo/entrypoint.js`)).status).toBe(200);
-  } finally {
-    await configured.close();
-  }
-});
-
 it('a graph without components, and a missing file, are a 404', async () => {
   const missing = await show('chat');
   expect([missing.status, await missing.json()]).toEqual([404, { detail: 'There are no components of "chat"' }]);
