@@ -42,52 +42,91 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const imagesOf = (id: string) =>
+const podsOf = (id: string) =>
+  cluster.objects('pods').filter(({ metadata }) => metadata.labels?.['io.runyard.deployment'] === id);
+const imagesOf = (id: string) => podsOf(id).map(({ spec }) => spec.containers[0].image as string);
+const pods = () =>
   cluster
     .objects('pods')
-    .filter(({ metadata }) => metadata.labels?.['io.runyard.deployment'] === id)
-    .map(({ spec }) => spec.containers[0].image as string);
+    .map(({ metadata }) => metadata.name)
+    .sort();
 const run = async (id: string) => (await fetch(`${await platform.upstreamOf(id)}/project`)).json();
 
-describe('a project that is deployed to a cluster', () => {
-  let id: string;
+/** Waits until the restarted control plane supervises both deployments. */
+const untilAdopted = () =>
+  waitFor(() => platform.service.output().split('active revision restarted').length > 2, {
+    what: 'the deployments in new hands',
+  });
 
-  it('runs there, from an image that the platform has made of it', async () => {
-    ({ id } = await createEmpty(platform));
+// The restarts of the control plane are those of both deployments. The tests go on with them, in this order.
+describe('an image and a project that are deployed to a cluster', () => {
+  let image: string;
+  let upstream: string;
+  let project: string;
+  let before: string[];
+
+  it('run there: the image', async () => {
+    const source_revision_config = { image_uri: 'registry.example.com/agent:v1' };
+    const { body } = await platform.create({ source: 'external_docker', source_config: {}, source_revision_config });
+    image = body.id;
+    await platform.untilStatus(image, body.latest_revision_id!, 'DEPLOYED');
+    upstream = await platform.upstreamOf(image);
+    expect((await fetch(`${upstream}/ok`)).status).toBe(200);
+    expect(pods()).toHaveLength(2);
+  });
+
+  it('run there: the project, from an image that the platform has made of it', async () => {
+    const { id } = await createEmpty(platform);
+    project = id;
     const { body } = await deploy(platform, id);
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-    const [image, other] = imagesOf(id);
-    expect(image).toMatch(new RegExp(`^agents\\.example\\.com/registry/${id}/runyard-project@sha256:[0-9a-f]{64}$`));
-    expect(other).toBe(image);
-    const [pod] = cluster.objects('pods');
-    expect(pod?.spec.nodeSelector).toEqual({ 'kubernetes.io/arch': process.arch === 'x64' ? 'amd64' : process.arch });
+    const [made, other] = imagesOf(id);
+    expect(made).toMatch(new RegExp(`^agents\\.example\\.com/registry/${id}/runyard-project@sha256:[0-9a-f]{64}$`));
+    expect(other).toBe(made);
+    expect(podsOf(id)[0]?.spec.nodeSelector).toEqual({
+      'kubernetes.io/arch': process.arch === 'x64' ? 'amd64' : process.arch,
+    });
     expect(await run(id)).toEqual({ text: 'hello' });
+    before = pods();
+    expect(before).toHaveLength(4);
   });
 
-  it("keeps its image and its pods when its control plane is killed and the build's disk is lost", async () => {
-    const before = imagesOf(id);
+  it("keep running while their control plane is killed and the build's disk is lost, and the next one takes them over", async () => {
+    const images = imagesOf(project);
     await platform.process.stop({ signal: 'SIGKILL' });
     await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
+    expect((await fetch(`${upstream}/ok`)).status).toBe(200);
     await platform.startService();
-    await waitFor(() => platform.service.output().includes('active revision restarted'), {
-      what: 'the deployment in new hands',
-    });
-    expect(imagesOf(id)).toEqual(before);
-    expect(await run(id)).toEqual({ text: 'hello' });
+    expect(await platform.upstreamOf(image), 'its route stays meanwhile').toBe(upstream);
+    await untilAdopted();
+    expect([pods(), await platform.upstreamOf(image)]).toEqual([before, upstream]);
+    expect(imagesOf(project)).toEqual(images);
+    expect(await run(project)).toEqual({ text: 'hello' });
   });
 
-  it('is replaced by the image of its next revision', async () => {
-    const [before] = imagesOf(id);
+  it('keep running while their control plane is stopped', async () => {
+    await platform.service.stop();
+    expect(pods()).toEqual(before);
+    await platform.startService();
+    await untilAdopted();
+    expect([pods(), await platform.upstreamOf(image)]).toEqual([before, upstream]);
+  });
+
+  it('are replaced: the project by the image of its next revision', async () => {
+    const [first] = imagesOf(project);
     const files = { ...PROJECT, 'agent.mjs': PROJECT['agent.mjs'].replace("'hello'", "'hello again'") };
-    const { body } = await deploy(platform, id, { files });
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    const { body } = await deploy(platform, project, { files });
+    await platform.untilStatus(project, body.latest_revision_id!, 'DEPLOYED');
     // The revision has two pods of its own. Those of its predecessor may still be ending.
-    expect(imagesOf(id).filter((image) => image !== before)).toHaveLength(2);
-    expect(await run(id)).toEqual({ text: 'hello again' });
+    expect(imagesOf(project).filter((made) => made !== first)).toHaveLength(2);
+    expect(await run(project)).toEqual({ text: 'hello again' });
   });
 
-  it('leaves nothing in the cluster when its deployment is deleted', async () => {
-    expect((await platform.call('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
+  it('leave nothing in the cluster when they are deleted', async () => {
+    for (const id of [image, project]) {
+      expect((await platform.call('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
+      expect(podsOf(id)).toEqual([]);
+    }
     expect([...cluster.objects('pods'), ...cluster.objects('secrets'), ...cluster.objects('deployments')]).toEqual([]);
   });
 });
