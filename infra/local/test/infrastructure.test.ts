@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, it } from 'vitest';
-import { startInfrastructure } from '../src/index.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Infrastructure, startInfrastructure } from '../src/index.ts';
 import { queryPostgres } from '../src/postgres/connection.ts';
 import { findPostgresInstallations, type PostgresInstallation } from '../src/postgres/installations.ts';
 import { isNoneRunning, startInfrastructureProcess, waitForEnd } from './infrastructure-process.ts';
@@ -71,33 +71,55 @@ describe('Postgres and Redis', () => {
     await second.stop();
     expect(processesOf(dataDir)).toEqual([]);
   });
+});
 
-  it('run twice side by side, and commit to disk', async () => {
-    const [one, two] = await Promise.all(
-      [dataFolder(), dataFolder()].map((dataDir) => startInfrastructure({ dataDir, servers: ['postgres', 'redis'] })),
-    );
-    expect(one?.postgres.adminUrl).not.toBe(two?.postgres.adminUrl);
-    expect(await queryPostgres(one?.postgres.adminUrl ?? '', 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
-    expect(await redisCall(two?.redis.url ?? '', (redis) => redis.config('GET', 'maxmemory-policy'))).toEqual([
+describe('Postgres and Redis that run twice side by side', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'runyard-infra-'));
+  const dataDir = join(folder, 'one');
+  let one: Infrastructure<'postgres' | 'redis'>;
+  let two: Infrastructure<'postgres' | 'redis'>;
+  beforeAll(async () => {
+    [one, two] = await Promise.all([
+      startInfrastructure({ dataDir, servers: ['postgres', 'redis'] }),
+      startInfrastructure({ dataDir: join(folder, 'two'), servers: ['postgres', 'redis'] }),
+    ]);
+  });
+  afterAll(async () => {
+    await Promise.all([one?.stop(), two?.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('have addresses of their own, and commit to disk', async () => {
+    expect(one.postgres.adminUrl).not.toBe(two.postgres.adminUrl);
+    expect(await queryPostgres(one.postgres.adminUrl, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
+    expect(await redisCall(two.redis.url, (redis) => redis.config('GET', 'maxmemory-policy'))).toEqual([
       'maxmemory-policy',
       'noeviction',
     ]);
-    await Promise.all([one?.stop(), two?.stop()]);
   });
 
   it('require a password that only the owner of the data folder can read', async () => {
-    const dataDir = dataFolder();
-    const infrastructure = await startInfrastructure({ dataDir, servers: ['postgres', 'redis'] });
     const without = (url: string) => url.replace(/:[^:@/]*@/, ':wrong@');
-    await expect(queryPostgres(without(infrastructure.postgres.adminUrl), 'SELECT 1')).rejects.toThrow(/password/);
-    await expect(redisCall(without(infrastructure.redis.url), (redis) => redis.ping())).rejects.toThrow();
+    await expect(queryPostgres(without(one.postgres.adminUrl), 'SELECT 1')).rejects.toThrow(/password/);
+    await expect(redisCall(without(one.redis.url), (redis) => redis.ping())).rejects.toThrow();
     const modes = execFileSync('find', [dataDir, '-name', '*.password', '-printf', '%f %m\n'], { encoding: 'utf8' });
     expect(modes.split('\n').sort().join(' ').trim()).toBe('postgres.password 600 redis.password 600');
     const secrets = readdirSync(dataDir)
       .filter((name) => name.endsWith('.password'))
       .map((name) => readFileSync(join(dataDir, name), 'utf8').trim());
     expect(processesOf(dataDir).some((line) => secrets.some((secret) => line.includes(secret)))).toBe(false);
-    await infrastructure.stop();
+  });
+
+  it('are used before any others by a platform whose environment has their addresses, and are left running', async () => {
+    const guest = await startInfrastructure({
+      dataDir: dataFolder(),
+      servers: ['postgres', 'redis'],
+      environment: { RUNYARD_POSTGRES_URL: one.postgres.adminUrl, RUNYARD_REDIS_URL: one.redis.url },
+    });
+    expect(guest.postgres).toMatchObject({ origin: 'environment', adminUrl: one.postgres.adminUrl });
+    expect(guest.redis).toMatchObject({ origin: 'environment', url: one.redis.url });
+    await guest.stop();
+    expect(await redisCall(one.redis.url, (redis) => redis.ping())).toBe('PONG');
   });
 });
 
@@ -143,20 +165,6 @@ describe('the owner of a data folder', () => {
 });
 
 describe('the origin of a server', () => {
-  it('is the address in the environment before anything else, and that server is left running', async () => {
-    const owner = await startInfrastructure({ dataDir: dataFolder(), servers: ['postgres', 'redis'] });
-    const guest = await startInfrastructure({
-      dataDir: dataFolder(),
-      servers: ['postgres', 'redis'],
-      environment: { RUNYARD_POSTGRES_URL: owner.postgres.adminUrl, RUNYARD_REDIS_URL: owner.redis.url },
-    });
-    expect(guest.postgres).toMatchObject({ origin: 'environment', adminUrl: owner.postgres.adminUrl });
-    expect(guest.redis).toMatchObject({ origin: 'environment', url: owner.redis.url });
-    await guest.stop();
-    expect(await redisCall(owner.redis.url, (redis) => redis.ping())).toBe('PONG');
-    await owner.stop();
-  });
-
   it('is never guessed when the address in the environment does not answer', async () => {
     const environment = {
       ...process.env,
