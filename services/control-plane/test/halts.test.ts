@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
+import { createEmpty } from './support/sources.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -72,7 +73,7 @@ describe('halting a deployment', () => {
   });
 
   it('is told to the audit trail once for each change, with who made it and from where', async () => {
-    const { body: deployment } = await platform.create();
+    const deployment = await createEmpty(platform);
     const told: DataOf<typeof HaltChanged>[] = [];
     const bus = createEventBus(platform.bus, { logger: silentLogger });
     await bus.subscribe({
@@ -129,7 +130,7 @@ describe('halting a deployment', () => {
   });
 
   it('needs its permission, a reason in one line, and a deployment of the workspace', async () => {
-    const { body: deployment } = await platform.create();
+    const deployment = await createEmpty(platform);
     const call = (body: object, as = {}) =>
       platform.call('POST', `${pathOf(deployment)}/halt`, { body, as: { ...admin, ...as } });
     const permissions = ALL_PERMISSIONS.filter((name) => name !== 'deployments:halt');

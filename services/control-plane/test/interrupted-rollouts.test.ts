@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Revision } from '@runyard/contracts';
+import type { Deployment, Revision } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
@@ -9,8 +9,11 @@ import { processesOf } from './support/processes.ts';
 import { createEmpty, deploy } from './support/sources.ts';
 
 let platform: TestPlatform;
+/** Its first revision is the active one before and after each test. */
+let healthy: Deployment;
 beforeAll(async () => {
   platform = await TestPlatform.start({ SWEEP_SECONDS: '1', CONCURRENT_BUILDS: '1' }, { hasOwnProcess: true });
+  healthy = await platform.createHealthy();
 });
 afterAll(() => platform.close());
 
@@ -60,7 +63,7 @@ describe('a revision that is interrupted', () => {
   });
 
   it('while it starts leaves no process, and the active revision goes on', async () => {
-    const { id, active_revision_id } = await platform.createHealthy();
+    const { id, active_revision_id } = healthy;
     const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
       body: { secrets: [{ name: 'NEVER_HEALTHY', value: '1' }] },
     });
@@ -74,7 +77,7 @@ describe('a revision that is interrupted', () => {
   });
 
   it('while it cannot be activated leaves the runs to the active revision', async () => {
-    const { id, active_revision_id } = await platform.createHealthy();
+    const { id, active_revision_id } = healthy;
     await withDatabaseClient(platform.database.url, async (client) => {
       await client.query(`CREATE FUNCTION refuse() RETURNS trigger AS $$
         BEGIN RAISE EXCEPTION 'away' USING ERRCODE = '57P01'; END $$ LANGUAGE plpgsql`);
@@ -93,7 +96,7 @@ describe('a revision that is interrupted', () => {
 
 describe('a revision that another process activated', () => {
   it('takes over from the one that serves here, which ends', async () => {
-    const { id, active_revision_id: first } = await platform.createHealthy();
+    const { id, active_revision_id: first } = healthy;
     const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
       body: { secrets: [{ name: 'COLOR', value: 'blue' }] },
     });
