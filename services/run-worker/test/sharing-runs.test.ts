@@ -32,8 +32,8 @@ it('a worker of another revision takes nothing', async () => {
   expect(workers).toEqual([{ revision_id: 'revision-2' }]);
 });
 
-it('many workers share many runs, each executed once', async () => {
-  await Promise.all(Array.from({ length: 3 }, () => deployment.startWorker()));
+it('workers share many runs, each executed once', async () => {
+  await Promise.all(Array.from({ length: 2 }, () => deployment.startWorker()));
   const ledger = deployment.file();
   const runs = await Promise.all(
     Array.from({ length: 60 }, () => deployment.create('echo', { input: { ledger: ledger.path } })),
