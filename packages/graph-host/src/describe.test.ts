@@ -1,6 +1,9 @@
 /** Descriptions of graphs that a host makes without running them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type HostUnderTest, startHost } from '../test/host-under-test.ts';
+import { temporaryProject } from '../test/temporary-project.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -164,3 +167,52 @@ describe('subgraphs', () => {
     expect(await subgraphs('nested', { namespace: 'nowhere' })).toEqual({});
   });
 });
+
+it('schemas that a build has stored are answered without reading the source, until that changes', async () => {
+  const directory = await temporaryProject({
+    'langgraph.json': JSON.stringify({
+      graphs: { agent: './agent.ts:graph', whole: './whole.ts:graph', untyped: './untyped.ts:graph' },
+    }),
+    'untyped.ts': "import { graph as typed } from './agent.ts';\nexport const graph: any = typed;",
+    'state.ts': stateWith('question'),
+    'agent.ts': graphOf("import { State } from './state.ts';"),
+    'whole.ts': graphOf("import { z } from 'zod';\nconst State = z.object({ text: z.string() });"),
+  });
+  const start = async () => {
+    const project = await startHost('', { configPath: join(directory, 'langgraph.json') });
+    onTestFinished(() => project.close());
+    return project;
+  };
+  const stateIn = async (project: HostUnderTest, sourceTimeoutMs: number) =>
+    (await project.getSchemas({ graphId: 'agent', config, sourceTimeoutMs })).state_schema;
+  const readIn1Ms = (project: HostUnderTest) => stateIn(project, 1);
+
+  const building = await start();
+  // A graph that carries its schemas is not read.
+  expect(await building.storeSchemas({ sourceTimeoutMs: 60_000 })).toBe(1);
+  expect(building.logs).toMatchObject([{ level: 'warn', message: expect.stringContaining('"untyped"') }]);
+  const stored = JSON.parse(await readFile(join(directory, '.runyard/graph-schemas.json'), 'utf8'));
+  expect(Object.keys(stored.schemas)).toEqual(['agent.ts:graph']);
+  expect(Object.keys(stored.files)).toEqual(expect.arrayContaining(['agent.ts', 'state.ts', 'package-lock.json']));
+  expect(Object.keys(stored.files).filter((path) => path.includes('node_modules/@'))).toEqual([]);
+  expect(await readIn1Ms(await start())).toMatchObject({ properties: { question: { type: 'string' } } });
+
+  await writeFile(join(directory, 'state.ts'), stateWith('changed'));
+  const changed = await start();
+  expect(await stateIn(changed, 60_000)).toMatchObject({ properties: { changed: { type: 'string' } } });
+  await writeFile(join(directory, 'state.ts'), stateWith('question'));
+  await writeFile(join(directory, 'package-lock.json'), '{}');
+  expect(await readIn1Ms(await start())).toBeNull();
+});
+
+function stateWith(key: string): string {
+  return `import { Annotation } from '@langchain/langgraph';
+export const State = Annotation.Root({ ${key}: Annotation<string> });`;
+}
+
+/** @param state code that declares `State` */
+function graphOf(state: string): string {
+  return `import { END, START, StateGraph } from '@langchain/langgraph';
+${state}
+export const graph = new StateGraph(State).addNode('n', () => ({})).addEdge(START, 'n').addEdge('n', END).compile();`;
+}

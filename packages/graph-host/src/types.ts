@@ -286,6 +286,11 @@ export interface SchemasRequest extends DescribeRequest {
   sourceTimeoutMs: number;
 }
 
+export interface StoreSchemasRequest {
+  /** Milliseconds that reading the source of each graph may take. */
+  sourceTimeoutMs: number;
+}
+
 export interface SubgraphsRequest extends SchemasRequest {
   /** A node, or `outer|inner` for a deeper one; default: every node. */
   namespace?: string;
@@ -376,6 +381,13 @@ export interface GraphHost {
   getSchemas(request: SchemasRequest): Promise<GraphSchemas>;
   /** Returns schemas by namespace. @throws GraphRequestError */
   getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>>;
+  /**
+   * Stores the schemas that have to be read from the source of the graphs in the project's folder, where later hosts
+   * find them. Returns how many graphs have some; the log warns of those that cannot be read.
+   *
+   * @throws GraphRequestError
+   */
+  storeSchemas(request: StoreSchemasRequest): Promise<number>;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
   /** Kills a child that does not answer: its runs are `lost` as `unresponsive`. */

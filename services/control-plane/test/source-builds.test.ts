@@ -100,15 +100,24 @@ describe('an uploaded source', () => {
   });
 });
 
-it('a project in a subfolder is loaded with the tsconfig.json beside its langgraph.json', async () => {
+it('a project in a subfolder is loaded with the tsconfig.json there, and its schemas are stored with it', async () => {
   const files = {
     'package.json': '{ "type": "module" }',
     'agent/langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
     'agent/tsconfig.json': JSON.stringify({ compilerOptions: { paths: { '@/*': ['./src/*'] } } }),
     'agent/agent.ts': `export { graph } from '@/graph';`,
-    'agent/src/graph.ts': PROJECT['agent.mjs'],
+    'agent/src/graph.ts': `
+      import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+      const State = Annotation.Root({ text: Annotation<string> });
+      export const graph = new StateGraph(State)
+        .addNode('say', () => ({ text: 'hello' })).addEdge(START, 'say').addEdge('say', END).compile();`,
   };
-  await deployed(await createForTest(), { files, configPath: 'agent/langgraph.json' });
+  const id = await createForTest();
+  await deployed(id, { files, configPath: 'agent/langgraph.json' });
+  const stored = join(await projectOf(id), 'agent/.runyard/graph-schemas.json');
+  expect(JSON.parse(await readFile(stored, 'utf8')).schemas).toMatchObject({
+    'agent.ts:graph': { graph: { state: { properties: { text: { type: 'string' } } } } },
+  });
 });
 
 it.each(lockedProjects())(

@@ -44,6 +44,7 @@ export class Host {
   readonly #describer = new GraphDescriber(
     new SourceSchemas(
       () => this.#graphs.values(),
+      () => this.#directory,
       (message) => this.log({ level: 'warn', message }),
     ),
   );
@@ -126,6 +127,9 @@ export class Host {
       case 'graph.schemas':
       case 'graph.subgraphs':
         void this.#describeGraph(message);
+        break;
+      case 'graph.store_schemas':
+        void this.#answer(0, message.id, () => this.#describer.storeSchemas(this.#graphs.values(), message.request));
         break;
       case 'run.start':
         this.#startRun(message);

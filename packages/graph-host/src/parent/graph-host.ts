@@ -34,6 +34,7 @@ import type {
   ServedApp,
   StateRequest,
   StateUpdateRequest,
+  StoreSchemasRequest,
   SubgraphsRequest,
   ThreadStateJson,
 } from '../types.ts';
@@ -234,6 +235,10 @@ class ChildGraphHost implements GraphHost {
 
   getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>> {
     return this.#describe('graph.subgraphs', request) as Promise<Record<string, GraphSchemas>>;
+  }
+
+  storeSchemas(request: StoreSchemasRequest): Promise<number> {
+    return this.#describe('graph.store_schemas', request) as Promise<number>;
   }
 
   async ping(): Promise<void> {

@@ -158,6 +158,9 @@ export const toHost = {
   'graph.input_keys': request('graph.input_keys', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),
+  'graph.store_schemas': request('graph.store_schemas', {
+    request: Type.Object({ sourceTimeoutMs: Type.Integer({ minimum: 1 }) }),
+  }),
   /** The answer has the length of each vector, and the vectors as raw bytes (`vectors.ts`). */
   'embed.texts': request('embed.texts', {
     source: JsonObject,

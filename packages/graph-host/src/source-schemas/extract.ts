@@ -1,6 +1,7 @@
 /** Reads the schemas of graphs from the TypeScript (or JavaScript) source that makes them, without running any of it. */
 import { dirname } from 'node:path';
 import ts from 'typescript-5';
+import { ConsultedFiles } from './consulted-files.ts';
 import { type GraphTypes, graphTypesOf } from './langgraph-types.ts';
 import { subgraphTypesOf } from './subgraph-types.ts';
 import { type JsonSchema, TypeSchemas } from './type-schema.ts';
@@ -26,20 +27,24 @@ export interface ExtractedGraph {
   subgraphs: Record<string, ExtractedSchemas>;
 }
 
-/** The answer of the thread that reads. */
-export type ReadSchemas = { schemas: ExtractedGraph } | { error: string };
+/** A request to the thread that reads: for one graph, or for the files that it has looked at so far. */
+export type ReadRequest = SchemaSource | { directory: string };
+/** Its answer. Paths of files are relative to the folder. */
+export type ReadAnswer = { schemas: ExtractedGraph } | { files: string[] } | { error: string };
 
 /**
  * Reads the graphs of one project. What they share, the libraries above all, is read and understood once, with the first
  * graph: it takes seconds.
  */
 export class SchemaReader {
+  /** Records what the schemas depend on. */
+  readonly files = new ConsultedFiles();
   readonly #optionsByFile: Map<string, string>;
   readonly #programs = new Map<string, ts.Program>();
 
   /** @param files of all graphs of the project, as absolute paths */
   constructor(files: readonly string[]) {
-    this.#optionsByFile = new Map(files.map((file) => [file, JSON.stringify(compilerOptions(file))]));
+    this.#optionsByFile = new Map(files.map((file) => [file, this.#optionsOf(file)]));
   }
 
   /** @throws Error when the file has no such export, or the export is no graph */
@@ -63,15 +68,26 @@ export class SchemaReader {
 
   /** Files with the same options are one program. */
   #programOf(file: string): ts.Program {
-    const options = this.#optionsByFile.get(file) ?? JSON.stringify(compilerOptions(file));
+    const options = this.#optionsByFile.get(file) ?? this.#optionsOf(file);
     let program = this.#programs.get(options);
     if (!program) {
       const alike = [...this.#optionsByFile].filter(([, its]) => its === options).map(([each]) => each);
       const rootNames = [...new Set([file, ...alike])];
-      program = ts.createProgram({ rootNames, options: JSON.parse(options) as ts.CompilerOptions });
+      const parsed = JSON.parse(options) as ts.CompilerOptions;
+      const { readFile, fileExists, directoryExists } = this.files.system;
+      const host = { ...ts.createCompilerHost(parsed), readFile, fileExists, directoryExists };
+      host.getSourceFile = (path, version) => {
+        const text = readFile(path);
+        return text === undefined ? undefined : ts.createSourceFile(path, text, version);
+      };
+      program = ts.createProgram({ rootNames, options: parsed, host });
       this.#programs.set(options, program);
     }
     return program;
+  }
+
+  #optionsOf(file: string): string {
+    return JSON.stringify(compilerOptions(file, this.files.system));
   }
 }
 
@@ -87,9 +103,9 @@ function toSchemas(graph: GraphTypes, schemas: TypeSchemas): ExtractedSchemas {
  * Returns the project's own options without those for writing files. They are strict: otherwise no type says which
  * values may be left out.
  */
-function compilerOptions(file: string): ts.CompilerOptions {
+function compilerOptions(file: string, system: ts.System): ts.CompilerOptions {
   return {
-    ...projectOptions(dirname(file)),
+    ...projectOptions(dirname(file), system),
     strict: true,
     noEmit: true,
     skipLibCheck: true,
@@ -103,8 +119,8 @@ function compilerOptions(file: string): ts.CompilerOptions {
   };
 }
 
-function projectOptions(directory: string): ts.CompilerOptions {
-  const path = ts.findConfigFile(directory, ts.sys.fileExists);
+function projectOptions(directory: string, system: ts.System): ts.CompilerOptions {
+  const path = ts.findConfigFile(directory, system.fileExists);
   const fallback = {
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.ESNext,
@@ -112,7 +128,7 @@ function projectOptions(directory: string): ts.CompilerOptions {
     allowImportingTsExtensions: true,
   };
   if (path === undefined) return fallback;
-  const { config } = ts.readConfigFile(path, ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, ts.sys, dirname(path));
+  const { config } = ts.readConfigFile(path, system.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, system, dirname(path));
   return options.moduleResolution === undefined && options.module === undefined ? { ...options, ...fallback } : options;
 }

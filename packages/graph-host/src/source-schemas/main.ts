@@ -1,14 +1,15 @@
 /** Reads schemas from source in a thread of the graph host: seconds of pure computation would block the graphs. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ReadSchemas, SchemaReader, type SchemaSource } from './extract.ts';
+import { type ReadAnswer, type ReadRequest, SchemaReader } from './extract.ts';
 
 const reader = new SchemaReader(workerData as string[]);
 
-parentPort?.on('message', (source: SchemaSource) => parentPort?.postMessage(read(source)));
+parentPort?.on('message', (request: ReadRequest) => parentPort?.postMessage(answer(request)));
 
-function read(source: SchemaSource): ReadSchemas {
+function answer(request: ReadRequest): ReadAnswer {
   try {
-    return { schemas: reader.read(source) };
+    if ('directory' in request) return { files: reader.files.relativeTo(request.directory) };
+    return { schemas: reader.read(request) };
   } catch (error) {
     return { error: (error as Error).message };
   }

@@ -1,13 +1,16 @@
-import { GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
+import { type GraphHost, GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
 import type { LocalProject } from '../sources/local-directory.ts';
 import { BuildError } from './build-error.ts';
 import type { BuildUser } from './build-users.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;
+/** Milliseconds for the schemas of one graph. */
+const SCHEMAS_TIMEOUT_MS = 120_000;
 
 /**
  * Loads every graph of a project as its deployment will: with the project's packages, in a process of its own, with the
- * environment of the project's code. Resolves with the names of the graphs.
+ * environment of the project's code, and stores the schemas of the graphs with it. Resolves with the names of the
+ * graphs.
  *
  * @throws BuildError that names the fault in `langgraph.json`, a graph, or the project's LangGraph packages
  */
@@ -31,6 +34,7 @@ export async function inspectProject(
       onLog,
     });
     const graphs = host.graphs().map(({ graphId }) => graphId);
+    await storeSchemas(host, options);
     await host.close();
     return graphs;
   } catch (error) {
@@ -38,5 +42,23 @@ export async function inspectProject(
     if (!(error instanceof GraphLoadError)) throw error;
     // The project's author does not know the folder of the build, so the message names paths inside it.
     throw new BuildError(error.message.replaceAll(`${project.directory}/`, ''), { cause: error });
+  }
+}
+
+/** Stores what takes seconds to read from the source, so that no request waits for it. A project runs without it too. */
+async function storeSchemas(
+  host: GraphHost,
+  { signal, onLog }: { signal: AbortSignal; onLog: (line: HostLog) => void },
+): Promise<void> {
+  const kill = () => void host.kill();
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  try {
+    await host.storeSchemas({ sourceTimeoutMs: SCHEMAS_TIMEOUT_MS });
+  } catch (error) {
+    signal.throwIfAborted();
+    onLog({ level: 'warn', message: `The schemas of the graphs are not stored: ${(error as Error).message}` });
+  } finally {
+    signal.removeEventListener('abort', kill);
   }
 }

@@ -6,6 +6,7 @@ import type {
   GraphInputKeys,
   GraphSchemas,
   SchemasRequest,
+  StoreSchemasRequest,
   SubgraphsRequest,
 } from '../../types.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
@@ -17,13 +18,13 @@ import type { SourceSchemas } from './source-schemas.ts';
 const ASSISTANT_USE = { accessContext: 'assistants.read', executionRuntime: null } as const;
 
 export class GraphDescriber {
-  readonly #source: Pick<SourceSchemas, 'of'>;
+  readonly #source: Pick<SourceSchemas, 'of' | 'store'>;
   /**
    * Keyed by the graph object: a graph that a factory makes anew is described anew, because its config may change it.
    */
   readonly #runtime = new WeakMap<CompiledGraph, Promise<GraphSchemaParts>>();
 
-  constructor(source: Pick<SourceSchemas, 'of'>) {
+  constructor(source: Pick<SourceSchemas, 'of' | 'store'>) {
     this.#source = source;
   }
 
@@ -56,20 +57,36 @@ export class GraphDescriber {
     return subgraphs;
   }
 
+  /**
+   * Stores in the project's folder what schemas of its graphs have to be read from their source.
+   *
+   * @returns how many graphs are stored
+   */
+  async storeSchemas(graphs: Iterable<LoadedGraph>, { sourceTimeoutMs }: StoreSchemasRequest): Promise<number> {
+    const incomplete: LoadedGraph[] = [];
+    for (const graph of graphs) if (!(await this.#carriesSchemas(graph))) incomplete.push(graph);
+    return this.#source.store(incomplete, sourceTimeoutMs);
+  }
+
+  /** Returns whether the graph and all inside of it carry their schemas. What a factory makes depends on its config. */
+  async #carriesSchemas(graph: LoadedGraph): Promise<boolean> {
+    if (graph.isFactory) return false;
+    const compiled = await graph.getGraph({ configurable: {} }, ASSISTANT_USE);
+    if (!isWhole(await this.#runtimeOf(compiled, graph))) return false;
+    for await (const [, inner] of compiled.getSubgraphsAsync(undefined, true)) {
+      if (!isWhole(await this.#runtimeOf(inner, graph))) return false;
+    }
+    return true;
+  }
+
   /** Reads the source only for schemas that the graph object does not carry. */
   async #schemas(
     compiled: CompiledGraph,
-    { modules }: LoadedGraph,
+    graph: LoadedGraph,
     inSource: () => Promise<GraphSchemaParts>,
   ): Promise<GraphSchemas> {
-    let own = this.#runtime.get(compiled);
-    if (!own) {
-      own = runtimeSchemas(compiled, modules);
-      this.#runtime.set(compiled, own);
-    }
-    const known = await own;
-    const isWhole = known.input && known.output && known.state;
-    const { input, output, state, context } = { ...(isWhole ? {} : await inSource()), ...known };
+    const known = await this.#runtimeOf(compiled, graph);
+    const { input, output, state, context } = { ...(isWhole(known) ? {} : await inSource()), ...known };
     return {
       input_schema: input ?? null,
       output_schema: output ?? null,
@@ -79,4 +96,17 @@ export class GraphDescriber {
       context_schema: context ?? null,
     };
   }
+
+  #runtimeOf(compiled: CompiledGraph, { modules }: LoadedGraph): Promise<GraphSchemaParts> {
+    let own = this.#runtime.get(compiled);
+    if (!own) {
+      own = runtimeSchemas(compiled, modules);
+      this.#runtime.set(compiled, own);
+    }
+    return own;
+  }
+}
+
+function isWhole({ input, output, state }: GraphSchemaParts): boolean {
+  return input !== undefined && output !== undefined && state !== undefined;
 }

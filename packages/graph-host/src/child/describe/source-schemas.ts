@@ -1,11 +1,12 @@
 /**
- * Reads the schemas of graphs from their source, in a separate thread: once per graph, one at a time, with a time
- * limit.
+ * Returns the schemas that a build has stored, and reads others from the source of their graphs, in a separate thread:
+ * once per graph, one at a time, with a time limit.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ExtractedGraph, ReadSchemas } from '../../source-schemas/extract.ts';
+import type { ExtractedGraph, ReadAnswer, ReadRequest } from '../../source-schemas/extract.ts';
 import type { LoadedGraph, Warn } from '../loading/load-graphs.ts';
+import { StoredSchemas } from './stored-schemas.ts';
 
 /** Milliseconds before a failed read is tried again: each try costs seconds of one core. */
 const RETRY_MS = 60_000;
@@ -16,15 +17,18 @@ const NOTHING: ExtractedGraph = { graph: {}, subgraphs: {} };
 
 export class SourceSchemas {
   readonly #graphs: () => Iterable<LoadedGraph>;
+  readonly #directory: () => string;
   readonly #warn: Warn;
   readonly #known = new Map<string, Promise<ExtractedGraph>>();
+  #stored: Promise<StoredSchemas> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** @param graphs returns all graphs of the project */
-  constructor(graphs: () => Iterable<LoadedGraph>, warn: Warn) {
+  /** The functions return all graphs of the project, and its folder. */
+  constructor(graphs: () => Iterable<LoadedGraph>, directory: () => string, warn: Warn) {
     this.#graphs = graphs;
+    this.#directory = directory;
     this.#warn = warn;
   }
 
@@ -33,10 +37,8 @@ export class SourceSchemas {
     const { graphId } = graph;
     const known = this.#known.get(graphId);
     if (known) return known;
-    const reading = this.#last.then(() => this.#read(graph, timeoutMs));
-    this.#last = reading.catch(() => undefined);
-    const result = reading.catch((error: Error) => {
-      this.#warn(`The schemas of graph "${graphId}" could not be read off its source: ${error.message}`);
+    const result = this.#find(graph, timeoutMs).catch((error: Error) => {
+      this.#warnOf(graph, error);
       setTimeout(() => this.#known.delete(graphId), RETRY_MS).unref();
       return NOTHING;
     });
@@ -44,15 +46,46 @@ export class SourceSchemas {
     return result;
   }
 
-  async #read({ source }: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
+  /**
+   * Reads the schemas of these graphs and stores them in the project's folder. A graph whose schemas cannot be read is
+   * left out, with a warning.
+   *
+   * @returns how many graphs are stored
+   */
+  async store(graphs: LoadedGraph[], timeoutMs: number): Promise<number> {
+    const read: { graph: LoadedGraph; schemas: ExtractedGraph }[] = [];
+    for (const graph of graphs) {
+      const schemas = await this.#read(graph.source, timeoutMs).catch((error: Error) => this.#warnOf(graph, error));
+      if (schemas) read.push({ graph, schemas: (schemas as { schemas: ExtractedGraph }).schemas });
+    }
+    if (read.length === 0) return 0;
+    const { files } = (await this.#read({ directory: this.#directory() }, timeoutMs)) as { files: string[] };
+    await StoredSchemas.write(this.#directory(), read, files);
+    return read.length;
+  }
+
+  async #find(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
+    this.#stored ??= StoredSchemas.read(this.#directory());
+    const stored = (await this.#stored).of(graph);
+    if (stored) return stored;
+    const reading = this.#last.then(() => this.#read(graph.source, timeoutMs));
+    this.#last = reading.catch(() => undefined);
+    return ((await reading) as { schemas: ExtractedGraph }).schemas;
+  }
+
+  #warnOf({ graphId }: LoadedGraph, error: Error): void {
+    this.#warn(`The schemas of graph "${graphId}" could not be read off its source: ${error.message}`);
+  }
+
+  async #read(request: ReadRequest, timeoutMs: number): Promise<Exclude<ReadAnswer, { error: string }>> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#startWorker();
     const worker = this.#worker;
     try {
-      worker.postMessage(source);
-      const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [ReadSchemas];
+      worker.postMessage(request);
+      const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [ReadAnswer];
       if ('error' in answer) throw new Error(answer.error);
-      return answer.schemas;
+      return answer;
     } catch (error) {
       if ((error as Error).name !== 'AbortError') throw error;
       await this.#endWorker();

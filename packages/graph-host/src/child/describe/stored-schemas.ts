@@ -1,0 +1,68 @@
+/** Schemas that a build has read from the source of graphs, in a file of the project. */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { ExtractedGraph } from '../../source-schemas/extract.ts';
+import { areUnchanged, digestFiles, type FileDigests } from '../../source-schemas/file-digests.ts';
+import { VERSION } from '../../version.ts';
+import type { LoadedGraph } from '../loading/load-graphs.ts';
+
+/** The path of the file in the project's folder. */
+export const SCHEMAS_FILE = join('.runyard', 'graph-schemas.json');
+
+/** Names what reads the schemas. The number is raised with each change of what it returns for the same source. */
+const READER = `${VERSION}/1`;
+
+interface StoredFile {
+  reader: string;
+  /** All files that the schemas depend on. */
+  files: FileDigests;
+  schemas: Record<string, ExtractedGraph>;
+}
+
+export class StoredSchemas {
+  readonly #directory: string;
+  readonly #schemas: Record<string, ExtractedGraph>;
+
+  private constructor(directory: string, schemas: Record<string, ExtractedGraph>) {
+    this.#directory = directory;
+    this.#schemas = schemas;
+  }
+
+  /** Reads the file. It counts for nothing when it is missing, or what it depends on is not as it was. */
+  static async read(directory: string): Promise<StoredSchemas> {
+    try {
+      const stored = JSON.parse(await readFile(join(directory, SCHEMAS_FILE), 'utf8')) as StoredFile;
+      const isFit = stored.reader === READER && (await areUnchanged(directory, stored.files));
+      return new StoredSchemas(directory, isFit ? stored.schemas : {});
+    } catch {
+      return new StoredSchemas(directory, {});
+    }
+  }
+
+  /** Writes the file. @param paths of all files that the schemas depend on, relative to the project's folder */
+  static async write(
+    directory: string,
+    graphs: { graph: LoadedGraph; schemas: ExtractedGraph }[],
+    paths: string[],
+  ): Promise<void> {
+    const entries = graphs.map(({ graph, schemas }) => [nameOf(graph, directory), schemas] as const);
+    const stored: StoredFile = {
+      reader: READER,
+      files: await digestFiles(directory, paths),
+      schemas: Object.fromEntries(entries),
+    };
+    const path = join(directory, SCHEMAS_FILE);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.part`, JSON.stringify(stored));
+    await rename(`${path}.part`, path);
+  }
+
+  of(graph: LoadedGraph): ExtractedGraph | undefined {
+    const name = nameOf(graph, this.#directory);
+    return Object.hasOwn(this.#schemas, name) ? this.#schemas[name] : undefined;
+  }
+}
+
+function nameOf({ source: { file, symbol } }: LoadedGraph, directory: string): string {
+  return `${relative(directory, file)}:${symbol}`;
+}
