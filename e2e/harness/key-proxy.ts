@@ -8,7 +8,8 @@ export interface KeyProxy {
 }
 
 /**
- * Serves clients that can be given no header: everything else of a request stays as it is, with its `Host`.
+ * Serves clients that can be given no header: everything else of a request stays as it is, with its `Host`, and a
+ * credential that it has.
  *
  * @param moved paths that stand for others, for clients that look for something at the root of a host alone
  */
@@ -20,14 +21,10 @@ export async function startKeyProxy(
   const { hostname, port, pathname } = new URL(target);
   const base = pathname.replace(/\/$/, '');
   const server = createServer((req, res) => {
-    const { method, url, headers } = req;
-    const options = {
-      hostname,
-      port,
-      path: base + (moved[url!] ?? url),
-      method,
-      headers: { ...headers, 'x-api-key': apiKey },
-    };
+    const { method, url } = req;
+    const isNamed = 'x-api-key' in req.headers || 'authorization' in req.headers;
+    const headers = isNamed ? req.headers : { ...req.headers, 'x-api-key': apiKey };
+    const options = { hostname, port, path: base + (moved[url!] ?? url), method, headers };
     const sent = request(options, (answer) => {
       res.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(res);

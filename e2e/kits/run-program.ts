@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { preparePython, runProgram } from '../harness/python.ts';
 import type { Check } from './kit.ts';
 
@@ -21,6 +24,28 @@ export async function runPython({ requirements, args, variables = {}, cwd }: Kit
 export async function runChecks(program: KitProgram): Promise<Check[]> {
   const { code, output } = await runPython(program);
   if (code !== 0) throw new Error(`The kit ended with ${code}\n${output}`);
-  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  return readChecks(output);
+}
+
+/** Runs pytest with the arguments of a program; each of its tests is a check. Throws if no test ran. */
+export async function runPytest({ args, variables, ...program }: KitProgram): Promise<Check[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'runyard-kit-'));
+  const file = path.join(folder, 'checks.jsonl');
+  try {
+    const { output } = await runPython({
+      ...program,
+      args: ['-m', 'pytest', '-q', '-p', 'pytest_checks', '-p', 'no:cacheprovider', '--tb=short', ...args],
+      variables: { ...variables, CHECKS_FILE: file, PYTHONPATH: import.meta.dirname },
+    });
+    const checks = readChecks(await readFile(file, 'utf8').catch(() => ''));
+    if (checks.length === 0) throw new Error(`pytest ran no test\n${output}`);
+    return checks;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function readChecks(text: string): Check[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
   return lines.map((line) => JSON.parse(line) as Check);
 }
