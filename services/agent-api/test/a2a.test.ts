@@ -256,7 +256,8 @@ describe('a call', () => {
   it('in a version that is not spoken, of bad JSON or to an unknown assistant gets the error of the protocol', async () => {
     const unknown = (await rpc('GetTask', { id: 'x' }, { 'a2a-version': '9.1' })).error;
     expect(unknown).toMatchObject({ code: -32009, data: [{ reason: 'VERSION_NOT_SUPPORTED' }] });
-    const bad = await fetch(base(), { method: 'POST', body: '{"a":', headers: V1 });
+    const called = { ...V1, 'content-type': 'application/json' };
+    const bad = await fetch(base(), { method: 'POST', body: '{"a":', headers: called });
     expect(await bad.json()).toMatchObject({ id: null, error: { code: -32700 } });
     const depth = 20_000;
     const text = JSON.stringify(send({ metadata: { a: 'deep' } })).replace(
