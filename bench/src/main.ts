@@ -20,21 +20,19 @@ const project = join(repository, 'bench/echo-project');
 /** Progress goes to standard error, so that `--json -` prints JSON alone. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
+/** Measurements of one thing alone, by the first word of the command line. */
+const commands: Record<string, (args: string[], where: Where) => Promise<void>> = {
+  scale: runScaleCommand,
+  directory: runDirectoryCommand,
+  states: runStatesCommand,
+  idle: runIdleCommand,
+};
+type Where = { repository: string; project: string; say: (line: string) => void };
+
 async function main(): Promise<void> {
-  if (process.argv[2] === 'scale') {
-    await runScaleCommand(process.argv.slice(3), { repository, project, say });
-    return;
-  }
-  if (process.argv[2] === 'directory') {
-    await runDirectoryCommand(process.argv.slice(3), { repository, say });
-    return;
-  }
-  if (process.argv[2] === 'states') {
-    await runStatesCommand(process.argv.slice(3), { repository, project, say });
-    return;
-  }
-  if (process.argv[2] === 'idle') {
-    await runIdleCommand(process.argv.slice(3), { repository, project, say });
+  const [name = '', ...args] = process.argv.slice(2);
+  if (Object.hasOwn(commands, name)) {
+    await commands[name]?.(args, { repository, project, say });
     return;
   }
   const flags = readFlags(process.argv.slice(2));

@@ -1,11 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startInfrastructure } from '@runyard/local-infra';
 import { startServiceProcess } from '@runyard/test-kit';
 import pg from 'pg';
+import { writeJson } from '../report/write-json.ts';
 import { type DirectorySize, type DirectoryTimes, measureDirectory } from './measure-directory.ts';
 import { ScimDirectory } from './scim-directory.ts';
 
@@ -31,11 +32,7 @@ export async function runDirectoryCommand(
   const [members, groups] = [readCount('members', values.members), readCount('groups', values.groups)];
   const sizes = [...STEPS.filter((step) => step.members < members && step.groups < groups), { members, groups }];
   const times = await runDirectory(join(repository, 'services/org-access/dist/main.js'), sizes, say);
-  if (values.json !== undefined) {
-    const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
-    const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
-    await writeFile(file, `${JSON.stringify({ machine, sizes, times }, null, 2)}\n`);
-  }
+  await writeJson(values.json, { sizes, times });
   process.stdout.write(`\n${formatTable(times, sizes)}\n`);
 }
 

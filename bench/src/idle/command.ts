@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg } from 'node:os';
-import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { writeJson } from '../report/write-json.ts';
 import { startAgentServer } from '../targets/agent-server.ts';
 import { type IdleCost, measureIdleCost } from './idle-cost.ts';
 
@@ -25,16 +23,9 @@ export async function runIdleCommand(
     say(`${target.name} is up at ${target.url}; nothing is asked of it for ${SETTLING_SECONDS + seconds} s`);
     await pause(SETTLING_SECONDS * 1000);
     const cost = await measureIdleCost(target, seconds);
-    if (values.json !== undefined) {
-      const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
-      const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
-      const percentOfCore = Object.fromEntries(cost.percentOfCore);
-      const redisPerSecond = Object.fromEntries(cost.redisPerSecond);
-      await writeFile(
-        file,
-        `${JSON.stringify({ machine, cost: { ...cost, percentOfCore, redisPerSecond } }, null, 2)}\n`,
-      );
-    }
+    const percentOfCore = Object.fromEntries(cost.percentOfCore);
+    const redisPerSecond = Object.fromEntries(cost.redisPerSecond);
+    await writeJson(values.json, { cost: { ...cost, percentOfCore, redisPerSecond } });
     process.stdout.write(`\n${formatTable(cost)}\n`);
   } finally {
     await target.stop();

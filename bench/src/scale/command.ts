@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeJson } from '../report/write-json.ts';
 import type { QueryTimes } from './measure-queries.ts';
 import { runScale } from './run-scale.ts';
 
@@ -21,11 +20,7 @@ export async function runScaleCommand(
   if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads takes a number, not "${values.threads}".`);
   const entry = join(repository, 'services/agent-api/dist/main.js');
   const times = await runScale({ threads, longHistory: LONG_HISTORY, entry, project, say });
-  if (values.json !== undefined) {
-    const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
-    const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
-    await writeFile(file, `${JSON.stringify({ machine, threads, times }, null, 2)}\n`);
-  }
+  await writeJson(values.json, { threads, times });
   process.stdout.write(`\n${table(times)}\n`);
 }
 

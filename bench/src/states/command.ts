@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg } from 'node:os';
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeJson } from '../report/write-json.ts';
 import { startAgentServer } from '../targets/agent-server.ts';
 import { measureStates, type StateTimes } from './measure-states.ts';
 
@@ -24,11 +22,7 @@ export async function runStatesCommand(
   const target = await startAgentServer({ repository, project });
   try {
     const times = await measureStates(target, { sizes, rounds, say });
-    if (values.json !== undefined) {
-      const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
-      const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
-      await writeFile(file, `${JSON.stringify({ machine, times }, null, 2)}\n`);
-    }
+    await writeJson(values.json, { times });
     process.stdout.write(`\n${formatTable(times)}\n`);
   } finally {
     await target.stop();
