@@ -55,12 +55,13 @@ export class SourceSchemas {
   async store(graphs: LoadedGraph[], timeoutMs: number): Promise<number> {
     const read: { graph: LoadedGraph; schemas: ExtractedGraph }[] = [];
     for (const graph of graphs) {
-      const schemas = await this.#read(graph.source, timeoutMs).catch((error: Error) => this.#warnOf(graph, error));
-      if (schemas) read.push({ graph, schemas: (schemas as { schemas: ExtractedGraph }).schemas });
+      const schemas = await this.#read(graph, timeoutMs).catch((error: Error) => this.#warnOf(graph, error));
+      if (schemas) read.push({ graph, schemas });
     }
     if (read.length === 0) return 0;
-    const { files } = (await this.#read({ directory: this.#directory() }, timeoutMs)) as { files: string[] };
-    await StoredSchemas.write(this.#directory(), read, files);
+    const directory = this.#directory();
+    const { files } = await this.#ask<{ files: string[] }>({ directory }, timeoutMs);
+    await StoredSchemas.write(directory, read, files);
     return read.length;
   }
 
@@ -68,22 +69,28 @@ export class SourceSchemas {
     this.#stored ??= StoredSchemas.read(this.#directory());
     const stored = (await this.#stored).of(graph);
     if (stored) return stored;
-    const reading = this.#last.then(() => this.#read(graph.source, timeoutMs));
+    const reading = this.#last.then(() => this.#read(graph, timeoutMs));
     this.#last = reading.catch(() => undefined);
-    return ((await reading) as { schemas: ExtractedGraph }).schemas;
+    return reading;
   }
 
   #warnOf({ graphId }: LoadedGraph, error: Error): void {
     this.#warn(`The schemas of graph "${graphId}" could not be read off its source: ${error.message}`);
   }
 
-  async #read(request: ReadRequest, timeoutMs: number): Promise<Exclude<ReadAnswer, { error: string }>> {
+  async #read({ source }: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
+    return (await this.#ask<{ schemas: ExtractedGraph }>(source, timeoutMs)).schemas;
+  }
+
+  async #ask<Answer extends ReadAnswer>(request: ReadRequest, timeoutMs: number): Promise<Answer> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#startWorker();
     const worker = this.#worker;
     try {
       worker.postMessage(request);
-      const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [ReadAnswer];
+      const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [
+        Answer | { error: string },
+      ];
       if ('error' in answer) throw new Error(answer.error);
       return answer;
     } catch (error) {
