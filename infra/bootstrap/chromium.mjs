@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { StepError, say } from './steps.mjs';
 
-/** The one without windows is first: it takes a fifth of the processor time of the whole browser. */
+/** The one without windows is first: it takes a quarter of the processor time of the whole browser. */
 const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** Debian's packages, the best first. Older releases lack the first. */
 const PACKAGES = ['chromium-headless-shell', 'chromium'];

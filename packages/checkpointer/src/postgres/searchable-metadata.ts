@@ -17,7 +17,7 @@ export function searchableMetadata(put: CheckpointPut, added?: Record<string, un
     return Buffer.from(toSqlJson({ ...metadataJsonOf(put), ...added }));
   }
   if (!added) return data;
-  // Of a key that occurs twice, `jsonb` keeps the last value.
+  // `jsonb` keeps the last value of a key that occurs twice.
   return Buffer.concat([data.subarray(0, -1), Buffer.from(`,${toSqlJson(added).slice(1)}`)]);
 }
 
