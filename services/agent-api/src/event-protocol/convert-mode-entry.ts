@@ -1,8 +1,7 @@
 import type { ProtocolChannel } from '@runyard/graph-host';
 import type { StreamEntry } from '@runyard/run-stream';
-import type { ThreadEvent } from './thread-event.ts';
+import type { EventContent } from './thread-event.ts';
 
-type EventContent = Omit<ThreadEvent, 'eventId' | 'seq'>;
 type JsonRecord = Record<string, unknown>;
 
 const INTERRUPT = '__interrupt__';

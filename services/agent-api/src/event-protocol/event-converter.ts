@@ -4,10 +4,10 @@ import { isFailure, parseRunEnd } from '../streams/run-end.ts';
 import { convertModeEntry } from './convert-mode-entry.ts';
 import { ModeMessages } from './mode-messages.ts';
 import type { MessageContent } from './run-messages.ts';
-import type { ThreadEvent } from './thread-event.ts';
+import type { EventContent, ThreadEvent } from './thread-event.ts';
 
-/** An event without its place in the stream. */
-export type EventContent = Omit<ThreadEvent, 'eventId' | 'seq'>;
+/** The place of a gap. */
+const AFTER_OTHERS = Number.MAX_SAFE_INTEGER;
 
 /** Converts the entries of a thread's stream, in their order, to events of the event protocol. */
 export class EventConverter {
@@ -28,10 +28,11 @@ export class EventConverter {
    */
   convert(entry: StreamEntry): ThreadEvent[] {
     const seq = sequenceOf(entry.id);
-    if (entry.kind === CONTROL_KINDS.gap) return [{ eventId: `${seq}:gap`, seq, ...toGap(entry) }];
+    if (entry.kind === CONTROL_KINDS.gap) return [{ eventId: `${seq}:gap`, seq, place: AFTER_OTHERS, ...toGap(entry) }];
     return this.#contentsOf(entry).map((content, index) => ({
       eventId: index === 0 ? String(seq) : `${seq}:${index}`,
       seq,
+      place: index,
       ...content,
     }));
   }

@@ -18,7 +18,7 @@ import {
   READ_THREAD_BY_COMMAND,
   startsRun,
 } from './command-questions.ts';
-import type { EventSources } from './follow-events.ts';
+import type { EventSources } from './event-follower.ts';
 import { type ProtocolCommandParts, ProtocolCommands } from './protocol-commands.ts';
 import { sendEvents } from './send-events.ts';
 import { ThreadAccess } from './thread-access.ts';

@@ -5,7 +5,7 @@ import { RequestAdmission, silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { EventSources } from './follow-events.ts';
+import type { EventSources } from './event-follower.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 import { ReceivedBytes } from './received-bytes.ts';
 import type { ThreadAccess } from './thread-access.ts';

@@ -5,12 +5,13 @@ import Type from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { WebSocket } from 'ws';
 import type { Scope } from '../access/scope.ts';
-import { type CountedEvents, countAndFollowEvents, type EventSources } from './follow-events.ts';
+import type { EventSources } from './event-follower.ts';
 import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
 import type { ReceivedBytes } from './received-bytes.ts';
 import { SocketWriter } from './socket-writer.ts';
 import type { ThreadAccess } from './thread-access.ts';
 import { renderEvent } from './thread-event.ts';
+import { ThreadSubscriptions } from './thread-subscriptions.ts';
 
 /** Commands that wait for those before them; a client that sends more is disconnected. */
 const MAX_WAITING = 100;
@@ -54,7 +55,7 @@ type Params = Record<string, unknown>;
 export class ProtocolSocket {
   readonly #options: ProtocolSocketOptions;
   readonly #writer: SocketWriter;
-  readonly #subscriptions = new Map<string, AbortController>();
+  readonly #subscriptions: ThreadSubscriptions;
   /** The last event that the client has, for subscriptions to come. */
   #since: number | undefined;
   #waiting = 0;
@@ -65,15 +66,24 @@ export class ProtocolSocket {
 
   constructor(options: ProtocolSocketOptions) {
     this.#options = options;
-    const { socket, received } = options;
+    const { socket, received, threadId, sources } = options;
     this.#writer = new SocketWriter(socket);
+    this.#subscriptions = new ThreadSubscriptions({
+      threadId,
+      sources,
+      write: (event) => this.#writer.write(renderEvent(event)),
+      onFailure: (error) => {
+        options.logger.warn('events of a websocket not read, closing it', { error });
+        this.restart();
+      },
+    });
     // A frame that is too large, or none, ends the socket with a code that says so.
     socket.on('error', () => undefined);
     socket.on('message', (data: Buffer) => this.#receive(data));
     received.onNoRoom = () => this.#refuseMore();
     socket.once('close', () => {
       this.#isClosed = true;
-      for (const subscription of this.#subscriptions.values()) subscription.abort();
+      this.#subscriptions.close();
     });
   }
 
@@ -167,36 +177,15 @@ export class ProtocolSocket {
     // Nobody reads what comes after the end of the socket, and nobody would end it.
     if (this.#isClosed) return;
     const subscriptionId = uuidv7();
-    const ending = new AbortController();
-    this.#subscriptions.set(subscriptionId, ending);
-    const { threadId, access, sources } = this.#options;
-    const thread = { threadId, filter, since, access: access(scope), signal: ending.signal };
-    const { kept, events } = await countAndFollowEvents(sources, thread).catch((error: unknown) => {
-      this.#subscriptions.delete(subscriptionId);
-      throw error;
-    });
-    await this.#succeed(id, { subscription_id: subscriptionId, replayed_events: kept });
-    void this.#follow(events);
-  }
-
-  async #follow(events: CountedEvents['events']): Promise<void> {
-    try {
-      for await (const event of events) {
-        const caughtUp = this.#writer.write(renderEvent(event));
-        if (caughtUp) await caughtUp;
-      }
-    } catch (error) {
-      this.#options.logger.warn('events of a websocket not read, closing it', { error });
-      this.restart();
-    }
+    const access = this.#options.access(scope);
+    await this.#subscriptions.add(subscriptionId, { filter, since, access }, (kept) =>
+      this.#succeed(id, { subscription_id: subscriptionId, replayed_events: kept }),
+    );
   }
 
   #unsubscribe(params: Params): object {
     const { subscription_id: id } = readUnsubscribe(params);
-    const subscription = this.#subscriptions.get(id);
-    if (!subscription) throw new CommandError('no_such_subscription', `Unknown subscription: ${id}`);
-    this.#subscriptions.delete(id);
-    subscription.abort();
+    if (!this.#subscriptions.remove(id)) throw new CommandError('no_such_subscription', `Unknown subscription: ${id}`);
     return {};
   }
 

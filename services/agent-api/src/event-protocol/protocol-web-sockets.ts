@@ -23,7 +23,7 @@ import type { StreamRights } from '../auth/stream-rights.ts';
 import { userOf } from '../auth/user-caller.ts';
 import type { StreamPlaces } from '../streams/stream-places.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
-import type { EventSources } from './follow-events.ts';
+import type { EventSources } from './event-follower.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 import { ReceivedBytes } from './received-bytes.ts';
 import { requireSocketOrigin } from './socket-origin.ts';

@@ -6,6 +6,8 @@ export interface ThreadEvent {
   eventId: string;
   /** Increases over all channels of the thread. */
   seq: number;
+  /** Increases over the events of the same number. */
+  place: number;
   /** `gap` stands where events are missing: every subscriber gets it. */
   channel: ProtocolChannel | 'gap';
   namespace: string[];
@@ -14,6 +16,9 @@ export interface ThreadEvent {
   /** JSON text of an object: the fields of `params` beside the namespace. */
   params: string;
 }
+
+/** An event without its place in the stream. */
+export type EventContent = Omit<ThreadEvent, 'eventId' | 'seq' | 'place'>;
 
 export function eventMethod({ channel }: Pick<ThreadEvent, 'channel'>): string {
   return channel === 'gap' ? 'gap' : methodOf(channel);

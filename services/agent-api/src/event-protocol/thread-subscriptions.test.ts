@@ -1,0 +1,205 @@
+import { EventEmitter, once } from 'node:events';
+import { BEFORE_ALL, CONTROL_KINDS, compareIds, type ReadOptions, type StreamEntry } from '@runyard/run-stream';
+import { waitFor } from '@runyard/test-kit';
+import { expect, it } from 'vitest';
+import type { EventSources, FollowedThread } from './event-follower.ts';
+import { followEvents } from './follow-events.ts';
+import type { ThreadAccess } from './thread-access.ts';
+import type { ThreadEvent } from './thread-event.ts';
+import { ThreadSubscriptions } from './thread-subscriptions.ts';
+
+/** The time of the first entry. */
+const BASE_MS = 1_790_000_000_000;
+const RUN = { runId: 'r', attempt: 1, isResumable: true };
+const entry = (at: number, kind: string, event: string, data: unknown): StreamEntry => ({
+  ...RUN,
+  id: `${BASE_MS + at}-0`,
+  kind,
+  event,
+  data: JSON.stringify(data),
+});
+const value = (at: number, data: unknown) => entry(at, 'v2.values', 'values', { timestamp: 1, data });
+const BEGUN = entry(1, 'metadata', 'metadata', { run_id: 'r' });
+const ENDED = entry(9, CONTROL_KINDS.end, 'end', { status: 'success' });
+const LOST = entry(2, CONTROL_KINDS.gap, 'gap', { reason: 'lost', after: null });
+
+/** The stream of a thread, to which entries are added. */
+class Stream {
+  readonly reads: string[] = [];
+  /** The number of runs that are watched, and of readers. */
+  watched = 0;
+  reading = 0;
+  readonly sources = {
+    streams: { read: (_threadId: string, options: ReadOptions) => this.#read(options) },
+    watch: {
+      watch: () => {
+        this.watched += 1;
+        return () => (this.watched -= 1);
+      },
+    },
+    ends: { findOrPublish: async () => ({ isPublished: false, events: [] }) },
+  } as unknown as EventSources;
+  readonly #entries: StreamEntry[] = [];
+  readonly #grown = new EventEmitter();
+
+  add(...entries: StreamEntry[]): void {
+    this.#entries.push(...entries);
+    this.#grown.emit('entry');
+  }
+
+  async *#read({ afterId = BEFORE_ALL, drainSignal, signal }: ReadOptions): AsyncGenerator<StreamEntry> {
+    const after = Math.max(Number.parseInt(afterId, 10) - BASE_MS, 0);
+    this.reads.push(`${drainSignal ? 'kept' : 'on'} after ${after}`);
+    this.reading += 1;
+    try {
+      for (let next = 0; !signal?.aborted; ) {
+        const each = this.#entries[next];
+        if (each === undefined) {
+          if (drainSignal) return;
+          await once(this.#grown, 'entry', { signal }).catch(() => undefined);
+          continue;
+        }
+        next += 1;
+        if (each === LOST ? drainSignal : compareIds(each.id, afterId) > 0) yield each;
+      }
+    } finally {
+      this.reading -= 1;
+    }
+  }
+}
+
+/** A client of the thread, with what was written to it. */
+class Client {
+  readonly written: unknown[] = [];
+  readonly events: ThreadEvent[] = [];
+  readonly subscriptions: ThreadSubscriptions;
+
+  constructor({ sources }: Stream) {
+    const write = (event: ThreadEvent) => {
+      this.events.push(event);
+      const { data } = JSON.parse(event.params) as { data: { event?: string } };
+      this.written.push(event.channel === 'lifecycle' ? data.event : data);
+      return undefined;
+    };
+    const onFailure = (error: unknown) => this.written.push(error);
+    this.subscriptions = new ThreadSubscriptions({ threadId: 't', sources, write, onFailure });
+  }
+
+  subscribe(channels: FollowedThread['filter']['channels'], wanted: Partial<FollowedThread> = {}): Promise<void> {
+    const answer = async (kept: number) => void this.written.push({ kept });
+    return this.subscriptions.add(channels.join(), { access: OPEN, filter: { channels }, ...wanted }, answer);
+  }
+
+  async gets(...written: unknown[]): Promise<void> {
+    await waitFor(() => this.written.length >= written.length, { what: 'what is written to the client' });
+    expect(this.written.splice(0)).toEqual(written);
+  }
+}
+
+const OPEN = { admits: async () => true, graphName: 'echo' } as unknown as ThreadAccess;
+
+/** An access that takes turns of the loop for each entry. */
+const SLOW = {
+  admits: async () => {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return true;
+  },
+} as unknown as ThreadAccess;
+
+/** Returns the events of a subscriber that has a connection of its own. */
+async function followed({ sources }: Stream, count: number, since?: number): Promise<ThreadEvent[]> {
+  const ending = new AbortController();
+  const filter: FollowedThread['filter'] = { channels: ['values', 'lifecycle'] };
+  const found: ThreadEvent[] = [];
+  const thread = { threadId: 't', access: OPEN, filter, since, signal: ending.signal };
+  for await (const event of followEvents(sources, thread)) if (found.push(event) === count) ending.abort();
+  return found;
+}
+
+it('a subscription reads what is kept once: it is counted, and goes on from there', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN, value(2, 'a'), value(3, 'b'));
+  const client = new Client(stream);
+  await client.subscribe(['values', 'lifecycle']);
+  stream.add(ENDED);
+  await client.gets({ kept: 3 }, 'running', 'a', 'b', 'completed');
+  expect(stream.reads).toEqual(['kept after 0', 'on after 3']);
+  expect(client.events).toEqual(await followed(stream, 4));
+});
+
+it('a subscription that goes on in the middle reads each entry once too, and gets the events after its place', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN, value(2, 'a'), value(3, 'b'), ENDED);
+  const [, { seq: since } = { seq: 0 }, ...rest] = await followed(stream, 4);
+  expect(await followed(stream, 2, since)).toEqual(rest);
+  stream.reads.length = 0;
+  const client = new Client(stream);
+  await client.subscribe(['values', 'lifecycle'], { since });
+  await client.gets({ kept: 2 }, 'b', 'completed');
+  expect(stream.reads).toEqual(['kept after 0', 'kept after 2', 'on after 9']);
+});
+
+it.each([
+  ['more than is held', [BEGUN, value(2, 'x'.repeat(2 * 1024 * 1024))], 'x'.repeat(2 * 1024 * 1024)],
+  ['nothing that could be read to its end', [BEGUN, value(2, 'a'), LOST], 'a'],
+])(
+  'a subscription to %s reads it again as its client takes it, and one beside it gets nothing twice',
+  async (_, kept, data) => {
+    const stream = new Stream();
+    const client = new Client(stream);
+    await client.subscribe(['lifecycle']);
+    stream.add(...kept);
+    await client.gets({ kept: 0 }, 'running');
+    await client.subscribe(['values']);
+    stream.add(ENDED);
+    await client.gets({ kept: 1 }, data, 'completed');
+  },
+);
+
+it('an event of one subscription is never written before an earlier one of another that is slower', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  await client.subscribe(['values'], { access: SLOW });
+  await client.subscribe(['lifecycle']);
+  stream.add(BEGUN, value(2, 'a'), ENDED);
+  await client.gets({ kept: 0 }, { kept: 0 }, 'running', 'a', 'completed');
+});
+
+it('what is kept for a new subscription is not written before earlier events of one that has not got so far', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  await client.subscribe(['values'], { access: SLOW });
+  stream.add(BEGUN, value(2, 'a'), value(3, 'b'), ENDED);
+  await client.subscribe(['lifecycle']);
+  await client.gets({ kept: 0 }, { kept: 2 }, 'running', 'a', 'b', 'completed');
+});
+
+it('an event that several subscriptions want is written once, and a subscription that has ended gets no more', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  await client.subscribe(['values']);
+  await client.subscribe(['values', 'lifecycle']);
+  stream.add(BEGUN, value(2, 'a'));
+  await client.gets({ kept: 0 }, { kept: 0 }, 'running', 'a');
+  expect(client.subscriptions.remove('values,lifecycle')).toBe(true);
+  expect(client.subscriptions.remove('values,lifecycle')).toBe(false);
+  stream.add(value(3, 'b'), ENDED, value(10, 'c'));
+  await client.gets('b');
+});
+
+it('a connection that ends leaves nothing that reads or watches, whatever it was about to do', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  await client.subscribe(['values'], { access: SLOW });
+  stream.add(BEGUN, value(2, 'a'));
+  await waitFor(() => stream.watched === 1, { what: 'the run to be watched' });
+  const subscribed = client.subscribe(['lifecycle'], { access: SLOW });
+  await new Promise((resolve) => setImmediate(resolve));
+  client.subscriptions.close();
+  await subscribed;
+  await waitFor(() => stream.reading === 0, { what: 'no reader' });
+  expect([stream.watched, client.subscriptions.size]).toEqual([0, 0]);
+  const written = client.written.length;
+  stream.add(ENDED);
+  expect(client.written).toHaveLength(written);
+});
