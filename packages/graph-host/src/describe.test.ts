@@ -1,5 +1,5 @@
 /** Descriptions of graphs that a host makes without running them. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type HostUnderTest, startHost } from '../test/host-under-test.ts';
@@ -192,7 +192,8 @@ it('schemas that a build has stored are answered without reading the source, unt
   expect(await building.storeSchemas({ sourceTimeoutMs: 60_000 })).toBe(1);
   expect(building.logs).toMatchObject([{ level: 'warn', message: expect.stringContaining('"untyped"') }]);
   const stored = JSON.parse(await readFile(join(directory, '.runyard/graph-schemas.json'), 'utf8'));
-  expect(Object.keys(stored.schemas)).toEqual(['agent.ts:graph']);
+  expect(stored.schemas).toEqual({ 'agent.ts:graph': expect.anything(), 'untyped.ts:graph': null });
+  expect(await readFile(join(directory, '.runyard/.gitignore'), 'utf8')).toBe('*\n');
   expect(Object.keys(stored.files)).toEqual(expect.arrayContaining(['agent.ts', 'state.ts', 'package-lock.json']));
   expect(Object.keys(stored.files).filter((path) => path.includes('node_modules/@'))).toEqual([]);
   expect(await readIn1Ms(await start())).toMatchObject({ properties: { question: { type: 'string' } } });
@@ -203,6 +204,33 @@ it('schemas that a build has stored are answered without reading the source, unt
   await writeFile(join(directory, 'state.ts'), stateWith('question'));
   await writeFile(join(directory, 'package-lock.json'), '{}');
   expect(await readIn1Ms(await start())).toBeNull();
+});
+
+it('schemas are read ahead once, and known to their process also where they cannot be stored', async () => {
+  const directory = await temporaryProject({
+    'state.ts': stateWith('question'),
+    'agent.ts': graphOf("import { State } from './state.ts';"),
+  });
+  const ahead = { sourceTimeoutMs: 60_000, inBackground: true };
+  const answerOf = async (project: HostUnderTest) =>
+    (await project.getSchemas({ graphId: 'agent', config, sourceTimeoutMs: 1 })).state_schema;
+  const start = async () => {
+    const project = await startHost('', { configPath: join(directory, 'langgraph.json') });
+    onTestFinished(() => project.close());
+    return project;
+  };
+  // No folder can be made where a file is, whoever tries.
+  await writeFile(join(directory, '.runyard'), '');
+  const closed = await start();
+  await expect(closed.storeSchemas(ahead)).rejects.toThrow('EEXIST');
+  expect(await answerOf(closed)).toMatchObject({ properties: { question: { type: 'string' } } });
+
+  await rm(join(directory, '.runyard'));
+  expect(await (await start()).storeSchemas(ahead)).toBe(1);
+  const later = await start();
+  // Nothing can be read in a millisecond.
+  expect(await later.storeSchemas({ ...ahead, sourceTimeoutMs: 1 })).toBe(1);
+  expect(later.logs).toEqual([]);
 });
 
 function stateWith(key: string): string {

@@ -289,6 +289,8 @@ export interface SchemasRequest extends DescribeRequest {
 export interface StoreSchemasRequest {
   /** Milliseconds that reading the source of each graph may take. */
   sourceTimeoutMs: number;
+  /** Reads with a lower priority than the graphs have. Default: false. */
+  inBackground?: boolean;
 }
 
 export interface SubgraphsRequest extends SchemasRequest {

@@ -39,6 +39,10 @@ export const configSchema = Type.Object({
         'Networks, comma-separated as `10.0.0.0/8`, that requests made for callers may reach although not public.',
     }),
   ),
+  READ_SCHEMAS_AHEAD: Type.Boolean({
+    default: false,
+    description: 'Schemas that are not stored with the project are read in the background, before they are asked for.',
+  }),
   WEBHOOKS_DISABLED: Type.Boolean({ default: false, description: 'Runs send no webhooks.' }),
   WEBHOOK_SIGNING_SECRETS: Type.Optional(
     Type.Array(Type.String(), {

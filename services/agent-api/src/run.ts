@@ -46,6 +46,7 @@ import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
 import { type MetaParts, metaRoutes } from './meta/meta-routes.ts';
 import { SweepMetrics } from './meta/sweep-metrics.ts';
 import { openServedProject } from './project/open-served-project.ts';
+import { readSchemasAhead } from './project/read-schemas-ahead.ts';
 import { reachableUrl, ServerRegistration } from './project/server-registration.ts';
 import { openProtocolAccess } from './protocols/access.ts';
 import { createHaltRounds } from './runs/halt-rounds.ts';
@@ -344,5 +345,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   threads.sweeper.start();
   rescue.start();
   halting.start();
+  if (config.READ_SCHEMAS_AHEAD) readSchemasAhead(host, context);
   reportReady(context);
 }

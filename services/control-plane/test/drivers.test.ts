@@ -15,7 +15,13 @@ itConforms('process', async (options) => ({
   driver: new ProcessDriver({ ...options, users: null, agentApiEntry: AGENT, runWorkerEntry: AGENT }),
   artifact: {
     kind: 'project',
-    project: { directory: '/srv/project', configPath: '/srv/project/langgraph.json', hasCustomAuth: false, env: {} },
+    project: {
+      directory: '/srv/project',
+      configPath: '/srv/project/langgraph.json',
+      isBuilt: false,
+      hasCustomAuth: false,
+      env: {},
+    },
   },
 }));
 

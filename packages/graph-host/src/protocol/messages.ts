@@ -159,7 +159,10 @@ export const toHost = {
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),
   'graph.store_schemas': request('graph.store_schemas', {
-    request: Type.Object({ sourceTimeoutMs: Type.Integer({ minimum: 1 }) }),
+    request: Type.Object({
+      sourceTimeoutMs: Type.Integer({ minimum: 1 }),
+      inBackground: Type.Optional(Type.Boolean()),
+    }),
   }),
   /** The answer has the length of each vector, and the vectors as raw bytes (`vectors.ts`). */
   'embed.texts': request('embed.texts', {

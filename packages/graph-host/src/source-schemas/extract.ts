@@ -27,6 +27,14 @@ export interface ExtractedGraph {
   subgraphs: Record<string, ExtractedSchemas>;
 }
 
+/** The thread that reads starts with this. */
+export interface ReaderData {
+  /** Absolute paths of the files of all graphs of the project. */
+  files: string[];
+  /** True when nobody waits for the thread. */
+  inBackground: boolean;
+}
+
 /** A request to the thread that reads: for one graph, or for the files that it has looked at so far. */
 export type ReadRequest = SchemaSource | { directory: string };
 /** Its answer. Paths of files are relative to the folder. */

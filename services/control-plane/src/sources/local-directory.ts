@@ -8,6 +8,8 @@ export interface LocalProject {
   directory: string;
   /** An absolute path. */
   configPath: string;
+  /** True when the platform has built it of a caller's sources; false for a folder that is run in place. */
+  isBuilt: boolean;
   /** True when the project authenticates its callers itself. */
   hasCustomAuth: boolean;
   /** Variables from the `env` of its `langgraph.json`. */
@@ -50,7 +52,7 @@ export async function openLocalDirectory(
   try {
     const project = await readProject(directory, configPath);
     if (project.envFile !== null) await readable(project.envFile);
-    return { directory, configPath, hasCustomAuth: project.auth !== null, env: project.env };
+    return { directory, configPath, isBuilt, hasCustomAuth: project.auth !== null, env: project.env };
   } catch (error) {
     if (error instanceof GraphLoadError) throw invalidProject(error.message, error);
     throw error;

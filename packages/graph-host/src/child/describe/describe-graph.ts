@@ -60,12 +60,12 @@ export class GraphDescriber {
   /**
    * Stores in the project's folder what schemas of its graphs have to be read from their source.
    *
-   * @returns how many graphs are stored
+   * @returns how many graphs have such schemas
    */
-  async storeSchemas(graphs: Iterable<LoadedGraph>, { sourceTimeoutMs }: StoreSchemasRequest): Promise<number> {
+  async storeSchemas(graphs: Iterable<LoadedGraph>, request: StoreSchemasRequest): Promise<number> {
     const incomplete: LoadedGraph[] = [];
     for (const graph of graphs) if (!(await this.#carriesSchemas(graph))) incomplete.push(graph);
-    return this.#source.store(incomplete, sourceTimeoutMs);
+    return this.#source.store(incomplete, request);
   }
 
   /** Returns whether the graph and all inside of it carry their schemas. What a factory makes depends on its config. */

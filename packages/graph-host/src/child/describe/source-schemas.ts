@@ -1,10 +1,12 @@
 /**
- * Returns the schemas that a build has stored, and reads others from the source of their graphs, in a separate thread:
+ * Returns the schemas that are stored with the project, and reads others from the source of their graphs, in a separate thread:
  * once per graph, one at a time, with a time limit.
  */
 import { once } from 'node:events';
+import { relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { ExtractedGraph, ReadAnswer, ReadRequest } from '../../source-schemas/extract.ts';
+import type { ExtractedGraph, ReadAnswer, ReaderData, ReadRequest } from '../../source-schemas/extract.ts';
+import type { StoreSchemasRequest } from '../../types.ts';
 import type { LoadedGraph, Warn } from '../loading/load-graphs.ts';
 import { StoredSchemas } from './stored-schemas.ts';
 
@@ -47,28 +49,47 @@ export class SourceSchemas {
   }
 
   /**
-   * Reads the schemas of these graphs and stores them in the project's folder. A graph whose schemas cannot be read is
-   * left out, with a warning.
+   * Reads the schemas of these graphs and stores them in the project's folder, unless they are there. A graph whose
+   * schemas cannot be read gets a warning. This process knows what was read also when it cannot be stored.
    *
-   * @returns how many graphs are stored
+   * @returns how many of the graphs have their schemas
    */
-  async store(graphs: LoadedGraph[], timeoutMs: number): Promise<number> {
-    const read: { graph: LoadedGraph; schemas: ExtractedGraph }[] = [];
-    for (const graph of graphs) {
-      const schemas = await this.#read(graph, timeoutMs).catch((error: Error) => this.#warnOf(graph, error));
-      if (schemas) read.push({ graph, schemas });
-    }
-    if (read.length === 0) return 0;
+  async store(graphs: LoadedGraph[], { sourceTimeoutMs, inBackground }: StoreSchemasRequest): Promise<number> {
+    const stored = await this.#readStored();
+    if (graphs.every((graph) => stored.has(graph))) return graphs.filter((graph) => stored.of(graph)).length;
     const directory = this.#directory();
-    const { files } = await this.#ask<{ files: string[] }>({ directory }, timeoutMs);
-    await StoredSchemas.write(directory, read, files);
-    return read.length;
+    const paths = graphs.map(({ source }) => relative(directory, source.file));
+    const read: { graph: LoadedGraph; schemas: ExtractedGraph | null }[] = [];
+    if (inBackground) this.#worker ??= this.#startWorker(true);
+    for (const graph of graphs) {
+      try {
+        const schemas = await this.#readInTurn(graph, sourceTimeoutMs);
+        this.#known.set(graph.graphId, Promise.resolve(schemas));
+        read.push({ graph, schemas });
+        // Each graph is followed by its files, as a thread that takes too long takes what it knows with it.
+        paths.push(...(await this.#ask<{ files: string[] }>({ directory }, sourceTimeoutMs)).files);
+      } catch (error) {
+        this.#warnOf(graph, error as Error);
+        read.push({ graph, schemas: null });
+      }
+    }
+    // The thread of a request has the priority of the process.
+    if (inBackground) await this.#endWorker();
+    await StoredSchemas.write(directory, read, paths);
+    this.#stored = undefined;
+    return read.filter(({ schemas }) => schemas !== null).length;
   }
 
   async #find(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
+    return (await this.#readStored()).of(graph) ?? this.#readInTurn(graph, timeoutMs);
+  }
+
+  #readStored(): Promise<StoredSchemas> {
     this.#stored ??= StoredSchemas.read(this.#directory());
-    const stored = (await this.#stored).of(graph);
-    if (stored) return stored;
+    return this.#stored;
+  }
+
+  #readInTurn(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
     const reading = this.#last.then(() => this.#read(graph, timeoutMs));
     this.#last = reading.catch(() => undefined);
     return reading;
@@ -102,9 +123,10 @@ export class SourceSchemas {
     }
   }
 
-  #startWorker(): Worker {
+  #startWorker(inBackground = false): Worker {
+    const files = [...new Set([...this.#graphs()].map(({ source }) => source.file))];
     const worker = new Worker(workerEntry(), {
-      workerData: [...new Set([...this.#graphs()].map(({ source }) => source.file))],
+      workerData: { files, inBackground } satisfies ReaderData,
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });

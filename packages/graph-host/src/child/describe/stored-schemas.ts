@@ -1,4 +1,4 @@
-/** Schemas that a build has read from the source of graphs, in a file of the project. */
+/** Schemas that were read from the source of graphs once, in a file of the project. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ExtractedGraph } from '../../source-schemas/extract.ts';
@@ -10,20 +10,21 @@ import type { LoadedGraph } from '../loading/load-graphs.ts';
 export const SCHEMAS_FILE = join('.runyard', 'graph-schemas.json');
 
 /** Names what reads the schemas. The number is raised with each change of what it returns for the same source. */
-const READER = `${VERSION}/1`;
+const READER = `${VERSION}/2`;
 
 interface StoredFile {
   reader: string;
   /** All files that the schemas depend on. */
   files: FileDigests;
-  schemas: Record<string, ExtractedGraph>;
+  /** Null for a graph whose schemas the source does not say. */
+  schemas: Record<string, ExtractedGraph | null>;
 }
 
 export class StoredSchemas {
   readonly #directory: string;
-  readonly #schemas: Record<string, ExtractedGraph>;
+  readonly #schemas: StoredFile['schemas'];
 
-  private constructor(directory: string, schemas: Record<string, ExtractedGraph>) {
+  private constructor(directory: string, schemas: StoredFile['schemas']) {
     this.#directory = directory;
     this.#schemas = schemas;
   }
@@ -42,7 +43,7 @@ export class StoredSchemas {
   /** Writes the file. @param paths of all files that the schemas depend on, relative to the project's folder */
   static async write(
     directory: string,
-    graphs: { graph: LoadedGraph; schemas: ExtractedGraph }[],
+    graphs: { graph: LoadedGraph; schemas: ExtractedGraph | null }[],
     paths: string[],
   ): Promise<void> {
     const entries = graphs.map(({ graph, schemas }) => [nameOf(graph, directory), schemas] as const);
@@ -52,14 +53,20 @@ export class StoredSchemas {
       schemas: Object.fromEntries(entries),
     };
     const path = join(directory, SCHEMAS_FILE);
-    await mkdir(dirname(path), { recursive: true });
+    const isNew = (await mkdir(dirname(path), { recursive: true })) !== undefined;
+    // A project that runs in place is somebody's work: the folder is not to be part of what they commit.
+    if (isNew) await writeFile(join(dirname(path), '.gitignore'), '*\n');
     await writeFile(`${path}.part`, JSON.stringify(stored));
     await rename(`${path}.part`, path);
   }
 
+  /** Returns whether the file has the schemas of the graph, or that its source does not say them. */
+  has(graph: LoadedGraph): boolean {
+    return Object.hasOwn(this.#schemas, nameOf(graph, this.#directory));
+  }
+
   of(graph: LoadedGraph): ExtractedGraph | undefined {
-    const name = nameOf(graph, this.#directory);
-    return Object.hasOwn(this.#schemas, name) ? this.#schemas[name] : undefined;
+    return this.has(graph) ? (this.#schemas[nameOf(graph, this.#directory)] ?? undefined) : undefined;
   }
 }
 

@@ -14,7 +14,13 @@ const platform: PlatformSettings = {
 };
 
 function project(env: Record<string, string> = {}): LocalProject {
-  return { directory: '/srv/project', configPath: '/srv/project/langgraph.json', hasCustomAuth: false, env };
+  return {
+    directory: '/srv/project',
+    configPath: '/srv/project/langgraph.json',
+    isBuilt: false,
+    hasCustomAuth: false,
+    env,
+  };
 }
 
 function spec(secrets: Record<string, string>): RevisionSpec {
@@ -76,6 +82,14 @@ describe('the environment of a process', () => {
     expect(secrets.OTEL_EXPORTER_OTLP_HEADERS).toContain('otel-secret');
     // Variables of the project are for its own code.
     expect(secrets.PROJECT_ENV).toBe(JSON.stringify(own));
+  });
+
+  it('has the server read the schemas of a project that no build has read', () => {
+    const variablesOf = (isBuilt: boolean, role: 'agent-api' | 'run-worker') =>
+      childVariables(spec({}), { ...project(), isBuilt }, platform, role).env;
+    expect(variablesOf(false, 'agent-api').READ_SCHEMAS_AHEAD).toBe('true');
+    expect(variablesOf(false, 'run-worker')).not.toHaveProperty('READ_SCHEMAS_AHEAD');
+    expect(variablesOf(true, 'agent-api')).not.toHaveProperty('READ_SCHEMAS_AHEAD');
   });
 
   it('contains tuning from the project, which the deployment overrides, and nothing else', () => {

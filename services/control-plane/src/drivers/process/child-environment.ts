@@ -18,6 +18,8 @@ export function childVariables(
       HOST: platform.host,
       PROJECT_DIR: project.directory,
       LANGGRAPH_CONFIG_PATH: project.configPath,
+      // A build stores the schemas. One process of a project in place is enough to read them.
+      ...(!project.isBuilt && role === 'agent-api' && { READ_SCHEMAS_AHEAD: 'true' }),
     },
     secrets,
   };
