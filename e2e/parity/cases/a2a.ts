@@ -32,7 +32,7 @@ async function makeWaitingTask({ direct }: ParityContext) {
 
 async function makeConfig(context: ParityContext) {
   const params = await makeTask(context);
-  const body = { url: 'https://client.example.com/a2a', token: 't' };
+  const body = { url: 'http://127.0.0.1:9/a2a', token: 't' };
   const config = (await context.direct.call('createA2aPushConfig', { params, body })).body;
   return { ...params, config_id: config.id as string };
 }
@@ -159,7 +159,7 @@ export const cases = [
   ...['subscribeToA2aTask', 'subscribeToA2aTaskAlias'].map(subscribing),
   answerCase('createA2aPushConfig', 200, 'the configuration', async (context) => ({
     params: await makeTask(context),
-    body: { url: 'https://client.example.com/a2a' },
+    body: { url: 'http://127.0.0.1:9/a2a' },
   })),
   answerCase('listA2aPushConfigs', 200, 'all configurations of a task', async (context) => ({
     params: await makeTask(context),
@@ -179,7 +179,7 @@ export const cases = [
   ...['subscribeToA2aTaskV03', 'subscribeToA2aTaskV03Alias'].map(subscribing),
   answerCase('createA2aPushConfigV03', 200, 'the configuration', async (context) => ({
     params: await makeTask(context),
-    body: { pushNotificationConfig: { url: 'https://client.example.com/a2a' } },
+    body: { pushNotificationConfig: { url: 'http://127.0.0.1:9/a2a' } },
   })),
   answerCase('listA2aPushConfigsV03', 200, 'all configurations of a task', async (context) => ({
     params: await makeTask(context),

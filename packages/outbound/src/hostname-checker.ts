@@ -10,8 +10,8 @@ interface CachedCheck {
 }
 
 /**
- * Finds early that a name means a forbidden address, so that the caller learns it when naming it. Names that do not
- * resolve in time pass: only the check at connection time is decisive.
+ * Finds early that a name means a forbidden address or does not exist, so that the caller learns it when naming it.
+ * Names of which the resolver says nothing in time pass: only the check at connection time is decisive.
  */
 export class HostnameChecker {
   readonly #policy: OutboundPolicy;
@@ -53,7 +53,8 @@ export class HostnameChecker {
       const timer = setTimeout(resolve, this.#options.timeoutMs, undefined);
       this.#lookup(host, { all: true }, (error, addresses) => {
         clearTimeout(timer);
-        resolve(error ? undefined : this.#firstRefusal(addresses.map(({ address }) => address)));
+        if (error) resolve(error.code === 'ENOTFOUND' ? this.#policy.nameRefusal() : undefined);
+        else resolve(this.#firstRefusal(addresses.map(({ address }) => address)));
       });
     });
   }

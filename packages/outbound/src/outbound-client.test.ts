@@ -65,7 +65,7 @@ it('a name that means another address when it is connected to than before is not
   const refused = client(lookup, []).request(`http://rebind.test:${port}/`, post);
   await expect(refused).rejects.toMatchObject({
     name: 'OutboundRefusedError',
-    message: 'Webhook host blocked: the name has an address that may not be reached',
+    message: 'Webhook host blocked: the name has no address that may be reached',
   });
   expect(asked).toEqual([]);
 });

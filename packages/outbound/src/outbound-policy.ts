@@ -76,8 +76,7 @@ export class OutboundPolicy {
   }
 
   /**
-   * Checks what a name has resolved to. One text for all: who may choose names is not to learn what those of this
-   * network mean.
+   * Checks what a name has resolved to.
    *
    * @throws OutboundRefusedError
    */
@@ -86,8 +85,13 @@ export class OutboundPolicy {
       this.checkAddress(address);
     } catch (error) {
       if (!(error instanceof OutboundRefusedError)) throw error;
-      throw this.#refusal('host blocked: the name has an address that may not be reached');
+      throw this.nameRefusal();
     }
+  }
+
+  /** Returns the refusal of a name. It has one text: who may choose names is not to learn which ones this network has. */
+  nameRefusal(): OutboundRefusedError {
+    return this.#refusal('host blocked: the name has no address that may be reached');
   }
 
   #checkHost(host: string): void {

@@ -220,7 +220,7 @@ export const ROWS: Record<string, Row> = {
   ),
   subscribeToA2aTask: row(READ_TASK, task),
   subscribeToA2aTaskAlias: row(READ_TASK, task),
-  createA2aPushConfig: row(UPDATE_TASK, (its) => ({ ...task(its), body: { url: 'https://client.example.com/a2a' } })),
+  createA2aPushConfig: row(UPDATE_TASK, (its) => ({ ...task(its), body: { url: 'http://127.0.0.1:9/a2a' } })),
   listA2aPushConfigs: row(READ_TASK, task),
   getA2aPushConfig: row(READ_TASK, pushConfig),
   deleteA2aPushConfig: row(UPDATE_TASK, pushConfig),
@@ -230,7 +230,7 @@ export const ROWS: Record<string, Row> = {
   subscribeToA2aTaskV03Alias: row(READ_TASK, task, MISSING_IN_V03),
   createA2aPushConfigV03: row(
     UPDATE_TASK,
-    (its) => ({ ...task(its), body: { pushNotificationConfig: { url: 'https://client.example.com/a2a' } } }),
+    (its) => ({ ...task(its), body: { pushNotificationConfig: { url: 'http://127.0.0.1:9/a2a' } } }),
     MISSING_IN_V03,
   ),
   listA2aPushConfigsV03: row(READ_TASK, task, MISSING_IN_V03),

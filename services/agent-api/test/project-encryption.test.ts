@@ -49,7 +49,7 @@ async function writeAs(name: string): Promise<Written> {
   };
   await store.putItem(['notes'], 'k', { secret: CANARY, shown: name });
   const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: CANARY }], contextId: threadId };
-  const configuration = { taskPushNotificationConfig: { url: 'https://push.invalid/', token: CANARY } };
+  const configuration = { taskPushNotificationConfig: { url: 'http://127.0.0.1:9/', token: CANARY } };
   const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } };
   const sent = await ask(`${deployment.url}/a2a/echo`, {
     body,

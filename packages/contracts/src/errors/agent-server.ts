@@ -20,7 +20,8 @@ export const AGENT_SERVER_ERRORS = {
   },
   webhook_refused: {
     status: 422,
-    meaning: 'The URL of the webhook is malformed, or means this machine or a private network.',
+    meaning:
+      'The URL of the webhook is malformed, means this machine or a private network, or has a name that does not exist.',
     remedy: 'Name a public one, or set `OUTBOUND_ALLOWED_NETWORKS` for receivers in your own network.',
   },
   webhook_content_deleted: {
