@@ -14,9 +14,9 @@ const VERSION = 'v0.0.0-20260831232431-97274622c111';
 export const ociDistribution: Kit = {
   name: 'oci-distribution',
   knownFailures: {},
-  async run({ url, apiKey }) {
+  async run(platform) {
     const program = await installGoProgram(MODULE, VERSION);
-    const images = await makeImages(url, apiKey);
+    const images = await makeImages(platform);
     try {
       return await runSuite(program, images);
     } finally {

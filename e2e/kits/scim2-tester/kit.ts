@@ -1,4 +1,6 @@
 import path from 'node:path';
+import type { IssuedScimToken } from '@runyard/contracts';
+import { askPlatform } from '../ask-platform.ts';
 import type { Kit } from '../kit.ts';
 import { runChecks } from '../run-program.ts';
 
@@ -6,17 +8,13 @@ import { runChecks } from '../run-program.ts';
 export const scim2Tester: Kit = {
   name: 'scim2-tester',
   knownFailures: {},
-  async run({ url, apiKey }) {
-    const made = await fetch(`${url}/v1/platform/orgs/current/scim/tokens`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ description: 'scim2-tester' }),
-    });
-    const { token } = (await made.json()) as { token: string };
+  async run(platform) {
+    const tokens = '/v1/platform/orgs/current/scim/tokens';
+    const { token } = await askPlatform<IssuedScimToken>(platform, 'POST', tokens, { description: 'scim2-tester' });
     return await runChecks({
       requirements: path.join(import.meta.dirname, 'requirements.txt'),
       args: [path.join(import.meta.dirname, 'checks.py')],
-      variables: { SCIM_URL: `${url}/scim/v2`, SCIM_TOKEN: token },
+      variables: { SCIM_URL: `${platform.url}/scim/v2`, SCIM_TOKEN: token },
     });
   },
 };
