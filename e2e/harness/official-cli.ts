@@ -5,12 +5,12 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import { preparePython } from './python.ts';
 
-export interface FinishedCommand {
+interface FinishedCommand {
   code: number | null;
   output: string;
 }
 
-export interface CliEnvironment {
+interface CliEnvironment {
   cwd?: string;
   /** The PATH variable. */
   path?: string;

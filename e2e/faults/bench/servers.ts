@@ -8,7 +8,7 @@ type SupervisedProcess = Awaited<ReturnType<Supervisor['start']>>;
 const PROCESS_NAMES = { postgres: 'Postgres', redis: 'Redis', kafka: 'Kafka' } as const;
 
 /** A server of the bench's own, which can be killed, stopped, emptied and started again on the same port. */
-export class BenchServer<Name extends ServerName = ServerName> {
+class BenchServer<Name extends ServerName = ServerName> {
   readonly name: Name;
   readonly #dataDir: string;
   readonly #supervisor: Supervisor;

@@ -95,7 +95,7 @@ async function toAnswer(response: Response): Promise<ParityAnswer> {
 }
 
 /** Expects a documented status and a body of the shape documented for it. */
-export function expectDocumented(operation: Operation, answer: ParityAnswer): void {
+function expectDocumented(operation: Operation, answer: ParityAnswer): void {
   const told = `${operation.operationId} answered ${answer.status} ${answer.text.slice(0, 500)}`;
   const documented = operation.responses[answer.status];
   expect(documented, `${told}: a status that is not documented`).toBeDefined();

@@ -50,7 +50,7 @@ export class Canaries {
 }
 
 /** Returns the text itself, escaped as in a URL, in hexadecimal digits, and in base64 at any offset in a longer text. */
-export function listEncodings(value: string): string[] {
+function listEncodings(value: string): string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);

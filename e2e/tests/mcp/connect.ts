@@ -15,7 +15,7 @@ export interface Answer {
   content?: Record<string, string>;
 }
 
-export interface ToolResult {
+interface ToolResult {
   content: { type: string; text?: string }[];
   structuredContent?: unknown;
   isError?: boolean;

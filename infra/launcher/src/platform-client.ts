@@ -37,7 +37,7 @@ export class PlatformClient {
   }
 }
 
-export class PlatformResponseError extends InfrastructureError {
+class PlatformResponseError extends InfrastructureError {
   override name = 'RefusedError';
   readonly status: number;
 

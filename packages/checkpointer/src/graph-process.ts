@@ -6,5 +6,4 @@ export * from './backend.ts';
 export type { CheckpointModule } from './checkpoint-module.ts';
 export { metadataJsonOf } from './metadata-json.ts';
 export { createSaver, type SaverOptions } from './saver/create-saver.ts';
-export type { RevivableModules } from './saver/revival.ts';
 export { createStore } from './store/create-store.ts';

@@ -10,11 +10,9 @@
 export { missingKeyOf } from './encryption/encryption-failure.ts';
 export * from './graph-process.ts';
 export { LARGE_STATE_BYTES, mayOverloadDatabase } from './postgres/backend-errors.ts';
-export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
+export { PostgresCheckpoints } from './postgres/postgres-checkpoints.ts';
 export {
   PostgresStore,
-  type PostgresStoreOptions,
-  type StoreAccess,
   type StoreTtl,
 } from './postgres/postgres-store.ts';
 export type { Embed, StoreIndex } from './postgres/store/item-vectors.ts';

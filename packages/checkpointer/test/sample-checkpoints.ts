@@ -3,7 +3,7 @@ import type { CheckpointKey, CheckpointPut, SerializedValue, StoredCheckpoint, W
 
 const encoder = new TextEncoder();
 
-export function json(value: unknown): SerializedValue {
+function json(value: unknown): SerializedValue {
   return { type: 'json', data: encoder.encode(JSON.stringify(value)) };
 }
 

@@ -5,7 +5,6 @@ export * from './deployment-variables.ts';
 export { OPEN_API_INFO, publicOperations } from './descriptions/descriptions.ts';
 export * from './documents/index.ts';
 export * from './errors/catalogue.ts';
-export type { ErrorEntry } from './errors/entry.ts';
 export * from './events/index.ts';
 export * from './http/agent-server/index.ts';
 export * from './http/common.ts';

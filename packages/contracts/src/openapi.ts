@@ -13,7 +13,7 @@ export interface OpenApiInfo {
   edge?: Edge;
 }
 
-export interface OpenApiParameter {
+interface OpenApiParameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
@@ -22,7 +22,7 @@ export interface OpenApiParameter {
   example?: unknown;
 }
 
-export type OpenApiContent = Record<string, { schema?: unknown; example?: unknown }>;
+type OpenApiContent = Record<string, { schema?: unknown; example?: unknown }>;
 
 export interface OpenApiOperation {
   operationId: string;

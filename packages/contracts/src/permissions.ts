@@ -27,13 +27,13 @@ export const ORGANIZATION_PERMISSION_MEANINGS = {
   'organization:read': 'See the organization, its members and its roles.',
   'organization:pats:create': 'Make personal access tokens.',
 } as const;
-export type OrganizationPermission = keyof typeof ORGANIZATION_PERMISSION_MEANINGS;
+type OrganizationPermission = keyof typeof ORGANIZATION_PERMISSION_MEANINGS;
 
 /** `listener:speak` is the only permission of a listener's key. */
 export type Permission = WorkspacePermission | OrganizationPermission | 'listener:speak';
 
 /** A permission that the service checks itself, because it depends on more than the operation: `because` says on what. */
-export interface PermissionOfService {
+interface PermissionOfService {
   checkedByService: Permission;
   because: string;
 }

@@ -13,7 +13,7 @@ const RESERVED_KEYS: ReadonlySet<string> = new Set([
 ]);
 const RESERVED_PREFIXES = ['langgraph_', 'svc_', '__'];
 
-export function isReservedMetadataKey(key: string): boolean {
+function isReservedMetadataKey(key: string): boolean {
   return RESERVED_KEYS.has(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 

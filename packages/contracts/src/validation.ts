@@ -11,7 +11,7 @@ import { describeIssue, type ValidationIssue } from './validation-issue.ts';
  * A validator fills in defaults. It refuses unknown keys where a schema says `additionalProperties: false`; elsewhere
  * they stay and must be ignored. It changes the value it is given: callers pass a value that nobody else holds.
  */
-export type Validated<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
+type Validated<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
 export type Validator<T> = (value: unknown) => Validated<T>;
 
 export interface ValidatorOptions {
@@ -55,7 +55,7 @@ export function conforms<T extends TSchema>(schema: T, value: unknown): value is
 }
 
 /** Returns which query parameters may be repeated; of any other the last one wins. */
-export function classifyRepetition(schema: TSchema | undefined): 'always' | 'sometimes' | 'never' {
+function classifyRepetition(schema: TSchema | undefined): 'always' | 'sometimes' | 'never' {
   const { type, anyOf } = (schema ?? {}) as { type?: string; anyOf?: TSchema[] };
   if (type === 'array') return 'always';
   return anyOf?.some((branch) => classifyRepetition(branch) !== 'never') ? 'sometimes' : 'never';

@@ -19,14 +19,13 @@
 export { checkPooler } from './check-pooler.ts';
 export { withoutBeforeRows } from './client-before-rows.ts';
 export { containsAny } from './contains-any.ts';
-export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
+export { CommitRefusedError, type FlushReport, GroupCommitter } from './group-committer.ts';
 export { limitOperations } from './limit-operations.ts';
-export { applyMigrations, MigrationError } from './migrations.ts';
+export { applyMigrations } from './migrations.ts';
 export { mapDatabaseOutages, toUnavailableError } from './outages.ts';
-export { isPoolBusy, openPool, type PoolOptions, type PoolStats, readPoolStats } from './pool.ts';
-export { PoolBusyError } from './pool-busy-error.ts';
+export { isPoolBusy, openPool, readPoolStats } from './pool.ts';
 export { reportDeploymentPoolMetrics, reportPoolMetrics } from './pool-metrics.ts';
-export { ReadLimits, type ReadLimitsOptions, underCurrentLimits } from './read-limits.ts';
+export { ReadLimits, underCurrentLimits } from './read-limits.ts';
 export * from './retry-start-step.ts';
 export {
   openServiceDatabase,

@@ -31,7 +31,7 @@ export async function applyMigrations(
 }
 
 /** The database and the folder do not match, or a script failed. Nothing after the named migration was applied. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   readonly code = 'migration_failed' satisfies ErrorCode;
   readonly migration: string;
   constructor(migration: string, message: string, options?: ErrorOptions) {

@@ -32,7 +32,6 @@ export {
   type DataKeyStore,
   type EncryptionMetadata,
   EncryptionUnavailableError,
-  type JsonAnswer,
   type JsonHandlers,
   JsonTooDeepError,
   type KeyHandlers,

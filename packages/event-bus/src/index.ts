@@ -11,18 +11,14 @@
  */
 export { createEventBus } from './create-event-bus.ts';
 export {
-  BusClosedError,
-  type BusContext,
   BusUnavailableError,
   type EventBus,
   type EventBusConfig,
   EventTooLargeError,
   type KafkaBusConfig,
   type KeyedEvent,
-  type RedisBusConfig,
-  type SubscribeOptions,
   type Subscription,
 } from './event-bus.ts';
-export { type EventParts, makeEvent } from './events.ts';
-export { insertIntoOutbox, type OutboxRow } from './outbox/outbox.ts';
-export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.ts';
+export { makeEvent } from './events.ts';
+export { insertIntoOutbox } from './outbox/outbox.ts';
+export { OutboxRelay } from './outbox/outbox-relay.ts';

@@ -9,15 +9,15 @@ type Interrupt = { id: string; value: unknown };
 export type Answer = (asked: Interrupt[]) => unknown;
 export type Durability = ExecutionRequest['durability'];
 
-export const plain =
+const plain =
   (value: unknown): Answer =>
   () =>
     value;
-export const byId =
+const byId =
   (value: unknown): Answer =>
   (asked) =>
     Object.fromEntries(asked.map(({ id }) => [id, value]));
-export const onlyTheFirst =
+const onlyTheFirst =
   (value: unknown): Answer =>
   ([first]) => ({ [first!.id]: value });
 
@@ -82,7 +82,7 @@ class Conversation {
  * Answers the runs of a thread one after the other and returns how each ends. The run with the number in `lost` loses
  * the workers of its first attempts.
  */
-export async function talk(
+async function talk(
   host: GraphHost,
   where: string,
   answers: Answer[],

@@ -6,7 +6,7 @@
  * - `claimKey`, `claimKeys`, `settleKeys`, `releaseKeys`: the same for transactions of `pg`.
  */
 export { type AskedCreation, bindCreation, type Creation, IdempotencyKeys } from './idempotency-keys.ts';
-export { type ClaimedKey, claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from './key-claims.ts';
+export { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from './key-claims.ts';
 export { boundFor, type KeyedRequest } from './keyed-request.ts';
 export { openIdempotencyKeys } from './open-idempotency-keys.ts';
 export { withIdempotencyKey } from './with-idempotency-key.ts';

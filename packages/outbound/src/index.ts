@@ -1,9 +1,7 @@
-export { type AddressKind, classifyAddress } from './address-kind.ts';
 export type { Lookup } from './checked-lookup.ts';
 export { OutboundRefusedError } from './errors.ts';
 export { HostnameChecker } from './hostname-checker.ts';
 export {
-  type DownloadOptions,
   OutboundClient,
   type OutboundRequest,
   type OutboundResponse,

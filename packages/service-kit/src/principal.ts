@@ -107,7 +107,7 @@ export function allowAll(principal: Partial<Principal> = {}): PrincipalVerifier 
   return { authenticate: async () => everybody };
 }
 
-export function toPrincipal(claims: PrincipalClaims): Principal {
+function toPrincipal(claims: PrincipalClaims): Principal {
   return {
     kind: claims.kind,
     identity: claims.sub,

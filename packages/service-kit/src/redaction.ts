@@ -34,7 +34,7 @@ export function redactText(text: string): string {
   return masked;
 }
 
-export function isSecretKey(key: string): boolean {
+function isSecretKey(key: string): boolean {
   return SECRET_KEYS.test(key);
 }
 

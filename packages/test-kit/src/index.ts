@@ -1,6 +1,6 @@
 export { bundledEntry } from './bundles/bundled-entry.ts';
 export { kafkaLoginPrefixes, type TestServer, testServerVariables } from './environment.ts';
-export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
+export { type Direction, FaultLine } from './fault-line.ts';
 export { freePort } from './free-port.ts';
 export { HANGS_AFTER_MS } from './hang-limit.ts';
 export {
@@ -12,8 +12,8 @@ export {
   manifestOf,
   referrerOf,
 } from './image-client.ts';
-export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
-export { type CostlyRequestsOptions, findCostlyRequests } from './largest-requests/costly-requests.ts';
+export { isKafkaAvailable, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
+export { findCostlyRequests } from './largest-requests/costly-requests.ts';
 export type { CollectedSpan } from './otlp-trace.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';

@@ -11,13 +11,8 @@
 export { type LangsmithTrace, readLangsmithTrace } from './langsmith-trace.ts';
 export { openTracing } from './open-tracing.ts';
 export { runAttributes, startRunSpan } from './run-spans.ts';
-export { parseTraceparent, readTraceContext, storedTraceContext, type TraceContext } from './trace-context.ts';
+export { readTraceContext, storedTraceContext, type TraceContext } from './trace-context.ts';
 export {
-  type Attributes,
-  type RecordedSpan,
-  type SpanFailure,
-  type SpanKind,
-  type SpanStart,
   TRACING_OFF,
   type TraceSpan,
   type Tracing,

@@ -5,7 +5,7 @@ const pairs = (description: string) => Type.Optional(Type.String({ description }
 const oneOf = <T extends string[]>(values: readonly [...T], description: string) =>
   Type.Optional(Type.Enum([...values] as T, { description }));
 
-export const SAMPLERS = [
+const SAMPLERS = [
   'always_on',
   'always_off',
   'traceidratio',

@@ -61,7 +61,7 @@ export interface Deployment {
   close(): Promise<void>;
 }
 
-export interface NewRun extends Partial<AcceptedRun> {
+interface NewRun extends Partial<AcceptedRun> {
   input?: unknown;
   command?: unknown;
   resumable?: boolean;

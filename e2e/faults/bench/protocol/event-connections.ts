@@ -4,7 +4,7 @@ import { followStream } from '../event-follower.ts';
 import type { ProtocolEvent } from './event-union.ts';
 
 /** One connection to the events of a thread. */
-export interface EventConnection {
+interface EventConnection {
   /** The deployment's URL for clients. */
   url: string;
   headers: Record<string, string>;

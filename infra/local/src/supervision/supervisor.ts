@@ -24,7 +24,7 @@ export interface Supervisor {
   close(): Promise<void>;
 }
 
-export interface ServerProcessOptions {
+interface ServerProcessOptions {
   name: string;
   command: string;
   args: string[];

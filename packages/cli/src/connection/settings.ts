@@ -11,8 +11,8 @@ export const API_KEY_VARIABLES = [
   'LANGSMITH_API_KEY',
   'LANGCHAIN_API_KEY',
 ] as const;
-export const URL_VARIABLES = ['RUNYARD_URL', 'LANGGRAPH_HOST_URL'] as const;
-export const TENANT_VARIABLES = ['RUNYARD_TENANT_ID', 'LANGSMITH_TENANT_ID'] as const;
+const URL_VARIABLES = ['RUNYARD_URL', 'LANGGRAPH_HOST_URL'] as const;
+const TENANT_VARIABLES = ['RUNYARD_TENANT_ID', 'LANGSMITH_TENANT_ID'] as const;
 export const NAME_VARIABLES = ['RUNYARD_DEPLOYMENT_NAME', 'LANGSMITH_DEPLOYMENT_NAME'] as const;
 
 /** The folder in which `dev` stores its data for the project. */

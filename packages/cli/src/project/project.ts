@@ -19,7 +19,7 @@ export interface Project {
   warnings: string[];
 }
 
-export interface ProjectConfig {
+interface ProjectConfig {
   graphs: Record<string, unknown>;
   auth?: unknown;
   env?: unknown;

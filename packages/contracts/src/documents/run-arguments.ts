@@ -20,15 +20,14 @@ export const Durability = Type.Union([Type.Literal('sync'), Type.Literal('async'
 export type Durability = Static<typeof Durability>;
 
 /** Every node (`"*"`), or node names. */
-export const InterruptPoints = Type.Union([Type.Literal('*'), Type.Array(Type.String())]);
+const InterruptPoints = Type.Union([Type.Literal('*'), Type.Array(Type.String())]);
 
 /** Resumes or steers a thread; at least one of its fields is given. */
-export const RunCommand = Type.Object({
+const RunCommand = Type.Object({
   resume: Type.Optional(Type.Unknown()),
   update: Type.Optional(Type.Unknown()),
   goto: Type.Optional(Type.Unknown()),
 });
-export type RunCommand = Static<typeof RunCommand>;
 
 /** Keys of `configurable` that name the LangSmith project and example of the run's trace. */
 export const TRACING_PROJECT_KEY = '__langsmith_project__';

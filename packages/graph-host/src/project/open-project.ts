@@ -15,7 +15,7 @@ export interface OpenProject {
 }
 
 /** The settings of the deployment's encryption at rest. The project's code sees none of the keys. */
-export interface ProjectEncryptionVariables {
+interface ProjectEncryptionVariables {
   /** LANGGRAPH_AES_KEY, and behind it the keys that only decrypt, separated by commas. */
   aesKey: string | undefined;
   /** LANGGRAPH_AES_JSON_KEYS: the keys of searchable JSON whose values are encrypted too. */

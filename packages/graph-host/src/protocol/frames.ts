@@ -12,7 +12,7 @@ export const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_PIECE_BYTES = MAX_FRAME_BYTES - 4;
 const LAST_PIECE = 0x8000_0000;
 /** No legitimate message is larger: V8 could not hold its text. */
-export const MAX_MESSAGE_BYTES = 1024 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 1024 * 1024 * 1024;
 
 interface Outgoing {
   parts: Uint8Array[];

@@ -87,7 +87,7 @@ const RunSpan = Type.Object({
 });
 
 /** Messages from the parent to the host. */
-export const toHost = {
+const toHost = {
   answer: Answer,
   init: request('init', {
     project: Type.Object({
@@ -181,7 +181,7 @@ export const toHost = {
 } as const;
 
 /** Messages from the host to the parent. */
-export const toParent = {
+const toParent = {
   answer: Answer,
   hello: notice('hello', { protocol: Type.Integer(), language: Type.String(), runtime: Type.String() }),
   /** Says that the host is about to execute code of the run: what happens from now on may be its fault. */

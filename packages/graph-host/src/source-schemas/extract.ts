@@ -14,7 +14,7 @@ export interface SchemaSource {
 }
 
 /** Schemas of a graph. A property is missing when the source does not say. */
-export interface ExtractedSchemas {
+interface ExtractedSchemas {
   input?: JsonSchema;
   output?: JsonSchema;
   state?: JsonSchema;

@@ -91,7 +91,7 @@ export type CancelSelection = (
 };
 
 /** Default: `all`. */
-export type CancelledStatus = 'pending' | 'running' | 'all';
+type CancelledStatus = 'pending' | 'running' | 'all';
 
 /** A run that was deleted before its end: the caller has to notify its watchers. */
 export interface DeletedRun {

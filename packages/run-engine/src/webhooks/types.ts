@@ -10,7 +10,7 @@ export interface WebhookTarget {
   refusal?: string;
 }
 
-export type WebhookStatus = 'pending' | 'delivered' | 'failed' | 'refused';
+type WebhookStatus = 'pending' | 'delivered' | 'failed' | 'refused';
 
 export interface WebhookAttempt {
   startedAt: Date;

@@ -9,7 +9,7 @@ import { mergeOpenApi } from './merge-openapi.ts';
 import { page } from './page.ts';
 import { ok, type Reply } from './reply.ts';
 
-export const healthOperation = defineOperation({
+const healthOperation = defineOperation({
   operationId: 'health',
   method: 'get',
   path: '/ok',
@@ -27,7 +27,7 @@ export const healthOperation = defineOperation({
   },
 });
 
-export const metricsOperation = defineOperation({
+const metricsOperation = defineOperation({
   operationId: 'metrics',
   method: 'get',
   path: '/metrics',

@@ -1,7 +1,7 @@
 import type { OpenApiDocument, OpenApiOperation } from '@runyard/contracts';
 
 /** Schemes that prove together who calls, with the scopes each needs. Of a list one is enough. */
-export type SecurityRequirement = Record<string, string[]>;
+type SecurityRequirement = Record<string, string[]>;
 
 /** How callers prove who they are, in the terms of OpenAPI. */
 export interface SecurityDescription {

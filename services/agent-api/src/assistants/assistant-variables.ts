@@ -19,7 +19,7 @@ const variables = Type.Object({
   }),
 });
 
-export interface AssistantDefault {
+interface AssistantDefault {
   config?: RunConfig;
   context?: Record<string, unknown>;
 }

@@ -91,12 +91,12 @@ export function askAboutNested(event: AuthEvent, { inner, outer, hidden = [] }: 
 }
 
 /** Returns the fields of a value that are in another one too. */
-export function pick(value: Fields, names: Fields): Fields {
+function pick(value: Fields, names: Fields): Fields {
   return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(names, name)));
 }
 
 /** Returns the fields of a value that are not in another one. */
-export function omit(value: Fields, names: Fields): Fields {
+function omit(value: Fields, names: Fields): Fields {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !Object.hasOwn(names, name)));
 }
 

@@ -6,7 +6,7 @@ import type { RunOrigin } from '../runs/accepted-run.ts';
 import { requestOrigin } from '../runs/request-origin.ts';
 
 /** A question to the project, as the operations of the HTTP API with the same effect ask it. */
-export interface Question {
+interface Question {
   event:
     | 'assistants:read'
     | 'assistants:search'

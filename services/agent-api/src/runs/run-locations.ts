@@ -28,7 +28,7 @@ export function waitHeaders(location: RunLocation): Record<string, string> {
   };
 }
 
-export function streamPath(location: RunLocation): string {
+function streamPath(location: RunLocation): string {
   return `${runPath(location)}/stream`;
 }
 

@@ -4,7 +4,7 @@ import { abortResponse, excludeFromInFlight } from '@runyard/service-kit';
 import type { Continuation } from './continuation.ts';
 
 /** Milliseconds between heartbeats of a quiet answer. Clients size their idle watchdogs by it. */
-export const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 
 /**
  * Milliseconds without a read after which a client is cut: it may be unreachable, or never read again, and its buffer

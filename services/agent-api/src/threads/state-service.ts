@@ -44,9 +44,9 @@ export interface StateUpdateResult {
  * Opens storage for one use of a graph: with a fence the graph may write the fence's thread, and the mark identifies
  * its writes.
  */
-export type OpenBackends = (fence?: Fence, mark?: string) => GraphBackends;
+type OpenBackends = (fence?: Fence, mark?: string) => GraphBackends;
 /** Called after every write of state once it is durable, with the state as it is then. Never rejects. */
-export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
+type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
 
 /** The fields of a thread that writing its state needs. */
 type WritableThread = Pick<StoredThread, 'threadId' | 'metadata'>;

@@ -8,7 +8,7 @@ import { keepWithinLimit, SEGMENT_LIMIT_BYTES } from './log-limits.ts';
 import { type LogOwner, logSegments } from './log-segments.ts';
 import { secretMask } from './secret-mask.ts';
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Level of lines that do not have one. Default `INFO`. */
   level?: LogLevel;
   /** The process that printed the line: `agent-api`, `build`. */

@@ -15,7 +15,7 @@ export function limitToNetworks(check: KeyChecker, address: string): KeyChecker 
 }
 
 /** Returns whether an address is in one of the networks. An entry that is none has no addresses. */
-export function isWithin(networks: readonly string[], text: string): boolean {
+function isWithin(networks: readonly string[], text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
   return networksOf(networks).some((network) => matchesNetwork(address, network));

@@ -8,7 +8,7 @@ export interface UnresponsiveUpstreamsOptions {
 }
 
 /** Nothing came for too long, and the upstream does not answer another connection either. */
-export class UnresponsiveUpstreamError extends Error {
+class UnresponsiveUpstreamError extends Error {
   override readonly name = 'UnresponsiveUpstreamError';
 }
 

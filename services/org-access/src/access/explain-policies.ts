@@ -11,7 +11,7 @@ import {
 } from './policy-decision.ts';
 
 /** A resource whose tags policies may match. */
-export type ExplainedResource = NonNullable<AccessExplanation['policy']>['resource'];
+type ExplainedResource = NonNullable<AccessExplanation['policy']>['resource'];
 
 export interface ExplainedPermission {
   isPermitted: boolean;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Clients recognize the kinds of keys by these prefixes. */
-export const KEY_PREFIXES = { service_key: 'lsv2_sk_', personal_token: 'lsv2_pt_' } as const;
+const KEY_PREFIXES = { service_key: 'lsv2_sk_', personal_token: 'lsv2_pt_' } as const;
 export type KeyKind = keyof typeof KEY_PREFIXES;
 
 const RANDOM_BYTES = 24;

@@ -19,7 +19,7 @@ export interface ChangeOrigin {
   requestPath: string | null;
 }
 
-export type ActorKind = Principal['kind'] | 'person' | 'scim' | 'system';
+type ActorKind = Principal['kind'] | 'person' | 'scim' | 'system';
 
 /** A change that the service makes by itself, for example when something expires. */
 const SYSTEM: ChangeOrigin = {

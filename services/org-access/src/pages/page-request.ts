@@ -40,7 +40,7 @@ function isFromHere({ origin, 'sec-fetch-site': site, ...headers }: IncomingHttp
 }
 
 /** A cookie of the sign-in pages. Deployments neither see nor set cookies of the platform. */
-export class PageCookie {
+class PageCookie {
   readonly #name: string;
 
   constructor(name: string) {

@@ -1,7 +1,7 @@
 import { COMMON_WORDS, KEYBOARD_WALKS } from './common-passwords.ts';
 
 export const PASSWORD_LENGTH_MIN = 12;
-export const PASSWORD_LENGTH_MAX = 256;
+const PASSWORD_LENGTH_MAX = 256;
 
 /**
  * Returns in a sentence why nobody may have this password; undefined for a good one. Passwords of breaches are refused by

@@ -17,7 +17,7 @@ import type { Database } from '../database/database.ts';
 import { hashSecret } from '../database/hash-secret.ts';
 import { isWellFormedScimToken } from './tokens/scim-token-format.ts';
 
-export const SCIM_PATH = '/scim/v2';
+const SCIM_PATH = '/scim/v2';
 export const SCIM_CONTENT_TYPE = 'application/scim+json';
 
 /** The identity provider of a request. */

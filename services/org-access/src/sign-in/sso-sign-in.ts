@@ -27,7 +27,7 @@ export type SsoSignIn<Admission> =
       admission: Admission;
     };
 
-export interface AdmittedPerson {
+interface AdmittedPerson {
   personId: string;
   loginId: string;
   identityId: string;

@@ -149,6 +149,6 @@ function refuseUnknownAttributes(body: SsoSettingsUpdate, current: ProviderWithD
     throw invalid('attribute_mapping', `"${unknown}" is none of ${[...MAPPED_ATTRIBUTES, groups].join(', ')}.`);
 }
 
-export function invalid(field: string, message: string): InvalidFieldError {
+function invalid(field: string, message: string): InvalidFieldError {
   return new InvalidFieldError(['body', field], message, { code: 'sso_provider_invalid' });
 }

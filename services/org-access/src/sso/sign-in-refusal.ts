@@ -1,5 +1,5 @@
 /** Why a sign-in by an identity provider failed, in the words of its page. */
-export const REFUSALS = {
+const REFUSALS = {
   provider_not_found: 'This identity provider does not exist or is switched off.',
   sign_in_expired: 'This sign-in has expired, or was begun in another browser. Begin again.',
   provider_unavailable: 'The identity provider does not answer, or its settings here are wrong.',

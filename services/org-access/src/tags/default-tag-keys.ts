@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../generated/client.ts';
 
 /** The tag keys that every new workspace has. */
-export const DEFAULT_TAG_KEYS = ['Application', 'Environment'] as const;
+const DEFAULT_TAG_KEYS = ['Application', 'Environment'] as const;
 
 /** Gives a new workspace its tag keys. Call it in the transaction that creates the workspace. */
 export async function createDefaultTagKeys(

@@ -2,7 +2,7 @@ import type { IssuedScimToken } from '@runyard/contracts';
 import type { TestOrgAccess } from './platform.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are of many forms, and tests look into them.
-export type ScimBody = Record<string, any>;
+type ScimBody = Record<string, any>;
 
 export interface ScimAnswer {
   status: number;

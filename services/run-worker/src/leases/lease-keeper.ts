@@ -3,7 +3,7 @@ import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
 /** The runs in flight, which the lease covers. */
-export interface HeldRuns {
+interface HeldRuns {
   fences(): Fence[];
   cancel(order: CancelOrder): void;
   /** Drops the attempt with this fence; another attempt of the same run may be in flight by now. */

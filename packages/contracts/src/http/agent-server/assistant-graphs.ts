@@ -40,8 +40,8 @@ const schemas = {
   context_schema: JsonSchema,
 };
 
-export const GraphSchemaNoId = Type.Object(schemas, { $id: 'GraphSchemaNoId' });
-export type GraphSchemaNoId = Static<typeof GraphSchemaNoId>;
+const GraphSchemaNoId = Type.Object(schemas, { $id: 'GraphSchemaNoId' });
+type GraphSchemaNoId = Static<typeof GraphSchemaNoId>;
 
 export const GraphSchema = Type.Object({ graph_id: Type.String(), ...schemas }, { $id: 'GraphSchema' });
 export type GraphSchema = Static<typeof GraphSchema>;

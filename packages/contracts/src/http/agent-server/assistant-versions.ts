@@ -32,11 +32,10 @@ const VersionNumber = Type.Integer({
   description: 'In the body or in the query; one of the two is required.',
 });
 
-export const AssistantVersionChange = Type.Object(
+const AssistantVersionChange = Type.Object(
   { version: Type.Optional(VersionNumber) },
   { $id: 'AssistantVersionChange' },
 );
-export type AssistantVersionChange = Static<typeof AssistantVersionChange>;
 
 const params = { assistant_id: exampleAssistant.assistant_id };
 const { updated_at: _, ...exampleVersion } = exampleAssistant;

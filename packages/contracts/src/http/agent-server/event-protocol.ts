@@ -7,7 +7,7 @@ import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
 
 /** Shapes and operations of the event protocol (version 2); `@langchain/protocol` has the types of its clients. */
 
-export const PROTOCOL_CHANNELS = [
+const PROTOCOL_CHANNELS = [
   'values',
   'updates',
   'messages',

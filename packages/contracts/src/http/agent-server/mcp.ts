@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, ServerSentEvent } from '../common.ts';
 
@@ -8,7 +8,7 @@ const MESSAGE_BYTES_MAX = 33_554_432;
 /**
  * A message of JSON-RPC 2.0. Any JSON gets an answer of JSON-RPC: what is wrong with it is an error of that protocol.
  */
-export const McpMessage = Type.Unsafe<unknown>({
+const McpMessage = Type.Unsafe<unknown>({
   description:
     'A request, a notification or, in the revision 2025-11-25 and before, a response of JSON-RPC 2.0. Batches are not taken.',
   properties: {
@@ -23,7 +23,7 @@ export const McpMessage = Type.Unsafe<unknown>({
   $id: 'McpMessage',
 });
 
-export const McpAnswer = Type.Object(
+const McpAnswer = Type.Object(
   {
     jsonrpc: Type.String(),
     id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
@@ -34,7 +34,6 @@ export const McpAnswer = Type.Object(
   },
   { $id: 'McpAnswer' },
 );
-export type McpAnswer = Static<typeof McpAnswer>;
 
 export const callMcp = defineOperation({
   tags: ['MCP'],

@@ -52,7 +52,7 @@ export const CheckpointConfig = Type.Object(
 export type CheckpointConfig = Static<typeof CheckpointConfig>;
 
 /** Starts one node with its own input. */
-export const Send = Type.Union(
+const Send = Type.Union(
   [
     Type.Object({ node: Type.String(), input: Type.Unknown() }),
     Type.Object({

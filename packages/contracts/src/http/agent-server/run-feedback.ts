@@ -26,13 +26,12 @@ export const FeedbackBody = Type.Object(
 );
 export type FeedbackBody = Static<typeof FeedbackBody>;
 
-export const FeedbackQuery = Type.Object({
+const FeedbackQuery = Type.Object({
   score: Type.Optional(Type.Number()),
   value: Type.Optional(Type.String({ maxLength: 10_000 })),
   comment: Type.Optional(Type.String({ maxLength: 10_000 })),
   correction: Type.Optional(Type.String({ maxLength: 10_000 })),
 });
-export type FeedbackQuery = Static<typeof FeedbackQuery>;
 
 export const Feedback = Type.Object(
   {

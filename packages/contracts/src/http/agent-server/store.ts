@@ -18,10 +18,7 @@ export const Item = Type.Object(
 );
 export type Item = Static<typeof Item>;
 
-export const SearchItem = Type.Object(
-  { ...Item.properties, score: Type.Union([Type.Number(), Null]) },
-  { $id: 'SearchItem' },
-);
+const SearchItem = Type.Object({ ...Item.properties, score: Type.Union([Type.Number(), Null]) }, { $id: 'SearchItem' });
 
 export const StorePutRequest = Type.Object(
   {

@@ -57,7 +57,7 @@ export const getInfo = defineOperation({
   },
 });
 
-export const Health = Type.Object(
+const Health = Type.Object(
   {
     ok: Type.Boolean(),
     services: Type.Record(Type.String(), Type.String(), {
@@ -66,7 +66,6 @@ export const Health = Type.Object(
   },
   { $id: 'Health' },
 );
-export type Health = Static<typeof Health>;
 
 const health = {
   method: 'get' as const,
@@ -116,7 +115,7 @@ export const getMetrics = defineOperation({
   examples: { query: { format: 'prometheus' } },
 });
 
-export const getOpenApi = defineOperation({
+const getOpenApi = defineOperation({
   operationId: 'getOpenApi',
   method: 'get',
   path: '/openapi.json',
@@ -126,7 +125,7 @@ export const getOpenApi = defineOperation({
   responses: { 200: { description: 'An OpenAPI document.', schema: Type.Record(Type.String(), Type.Unknown()) } },
 });
 
-export const getDocs = defineOperation({
+const getDocs = defineOperation({
   operationId: 'getDocs',
   method: 'get',
   path: '/docs',

@@ -16,7 +16,7 @@ export const ThreadPruneRequest = Type.Object(
 );
 export type ThreadPruneRequest = Static<typeof ThreadPruneRequest>;
 
-export const ThreadPruneResponse = Type.Object({ pruned_count: Type.Integer() }, { $id: 'ThreadPruneResponse' });
+const ThreadPruneResponse = Type.Object({ pruned_count: Type.Integer() }, { $id: 'ThreadPruneResponse' });
 
 const counted = { count: Type.Integer(), bytes: Type.Integer() };
 

@@ -8,7 +8,7 @@ import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
 const NullableCheckpoint = Type.Union([CheckpointConfig, Type.Null()]);
 const NullableString = Type.Union([Type.String(), Type.Null()]);
 
-export const ThreadTask = Type.Object(
+const ThreadTask = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
@@ -50,7 +50,7 @@ export const ThreadStateUpdate = Type.Object(
 );
 export type ThreadStateUpdate = Static<typeof ThreadStateUpdate>;
 
-export const ThreadStateUpdateResponse = Type.Object(
+const ThreadStateUpdateResponse = Type.Object(
   { checkpoint: CheckpointConfig, configurable: CheckpointConfig, checkpoint_id: Type.String() },
   { $id: 'ThreadStateUpdateResponse' },
 );
@@ -63,13 +63,13 @@ const Selected = Type.Array(SelectedField, {
   description: 'The fields to answer with; `values.<key>` for one key of the state. Left out: all.',
 });
 
-export const ThreadStateCheckpointRequest = Type.Object(
+const ThreadStateCheckpointRequest = Type.Object(
   { checkpoint: CheckpointConfig, subgraphs: Type.Optional(Type.Boolean()), select: Type.Optional(Selected) },
   { $id: 'ThreadStateCheckpointRequest' },
 );
 
 /** A checkpoint as a flat object, or as `{"configurable": {…}}`. */
-export const BeforeCheckpoint = Type.Union([
+const BeforeCheckpoint = Type.Union([
   Type.Object({ configurable: NullableCheckpoint }),
   CheckpointConfig,
   Type.String(),

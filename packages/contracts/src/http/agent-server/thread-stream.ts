@@ -13,11 +13,10 @@ export type ThreadStreamMode = Static<typeof ThreadStreamMode>;
 
 const modes = `Any of ${ThreadStreamMode.enum.join(', ')}: repeated, comma-separated or as a JSON list. Default \`run_modes\`.`;
 
-export const ThreadStreamQuery = Type.Object({
+const ThreadStreamQuery = Type.Object({
   stream_mode: Type.Optional({ ...QueryList, description: modes }),
   stream_modes: Type.Optional({ ...QueryList, description: 'Another spelling of `stream_mode`.' }),
 });
-export type ThreadStreamQuery = Static<typeof ThreadStreamQuery>;
 
 const EXAMPLE_RUN_ID = '019aa3b0-6f0c-7e62-b8f5-4d9f4c0c7a11';
 

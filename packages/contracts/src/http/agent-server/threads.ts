@@ -72,7 +72,7 @@ export type Thread = Static<typeof Thread>;
  */
 const SuperstepCommand = Type.Object({ ...Command.properties, resume: Type.Optional(Type.Null()) });
 
-export const ThreadSuperstep = Type.Object(
+const ThreadSuperstep = Type.Object(
   {
     updates: Type.Array(
       Type.Object({

@@ -1,12 +1,11 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse } from '../common.ts';
 
-export const UiRequest = Type.Object(
+const UiRequest = Type.Object(
   { name: Type.String({ description: 'Which component of the graph to show.' }) },
   { $id: 'UiRequest' },
 );
-export type UiRequest = Static<typeof UiRequest>;
 
 const agent = Type.String({ maxLength: 1_000, description: 'A key of `ui` in `langgraph.json`: the id of a graph.' });
 

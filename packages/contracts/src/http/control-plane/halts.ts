@@ -19,21 +19,16 @@ export const HaltRequest = Type.Object(
 );
 export type HaltRequest = Static<typeof HaltRequest>;
 
-export const HaltScope = Type.Union([
-  Type.Literal('organization'),
-  Type.Literal('workspace'),
-  Type.Literal('deployment'),
-]);
-export type HaltScope = Static<typeof HaltScope>;
+const HaltScope = Type.Union([Type.Literal('organization'), Type.Literal('workspace'), Type.Literal('deployment')]);
 
 /** One halt in force. */
-export const HaltInForce = Type.Object(
+const HaltInForce = Type.Object(
   { scope: HaltScope, reason: Type.String(), queued: QueuedRuns, created_by: Uuid, created_at: Timestamp },
   { $id: 'HaltInForce' },
 );
 
 /** A deployment that has not yet confirmed its last halt or resume. */
-export const UnreachedDeployment = Type.Object(
+const UnreachedDeployment = Type.Object(
   {
     deployment_id: Uuid,
     name: Type.String(),

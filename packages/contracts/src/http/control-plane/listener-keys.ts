@@ -36,8 +36,7 @@ export const ListenerKeyCreated = Type.Object(
 );
 export type ListenerKeyCreated = Static<typeof ListenerKeyCreated>;
 
-export const ListenerKeyList = Type.Object({ resources: Type.Array(ListenerKey) }, { $id: 'ListenerKeyList' });
-export type ListenerKeyList = Static<typeof ListenerKeyList>;
+const ListenerKeyList = Type.Object({ resources: Type.Array(ListenerKey) }, { $id: 'ListenerKeyList' });
 
 const exampleKey: ListenerKey = {
   id: '0192f7a0-0000-7000-8000-000000000041',

@@ -19,14 +19,13 @@ export const UPLOAD_RANGE_HEADER = 'x-goog-content-length-range';
 
 export const UPLOAD_CONTENT_TYPE = 'application/gzip';
 
-export const UploadUrlRequest = Type.Object(
+const UploadUrlRequest = Type.Object(
   {
     /** True when the client sends all headers in `upload_headers` with the upload. */
     supports_upload_headers: Type.Optional(Type.Boolean()),
   },
   { $id: 'UploadUrlRequest' },
 );
-export type UploadUrlRequest = Static<typeof UploadUrlRequest>;
 
 export const UploadUrl = Type.Object(
   {

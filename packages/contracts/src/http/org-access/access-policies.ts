@@ -113,9 +113,9 @@ export const AccessPolicy = Type.Object(
 );
 export type AccessPolicy = Static<typeof AccessPolicy>;
 
-export const AccessPolicyList = Type.Object({ access_policies: Type.Array(AccessPolicy) }, { $id: 'AccessPolicyList' });
+const AccessPolicyList = Type.Object({ access_policies: Type.Array(AccessPolicy) }, { $id: 'AccessPolicyList' });
 
-export const AccessPolicyAttachment = Type.Object(
+const AccessPolicyAttachment = Type.Object(
   { access_policy_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100 }) },
   { $id: 'AccessPolicyAttachment', additionalProperties: false },
 );

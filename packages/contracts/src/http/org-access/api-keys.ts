@@ -106,7 +106,7 @@ const keyFields = {
 
 export const ApiKey = Type.Object(keyFields, { $id: 'ApiKey' });
 export type ApiKey = Static<typeof ApiKey>;
-export const ApiKeyList = Type.Array(ApiKey, { $id: 'ApiKeyList' });
+const ApiKeyList = Type.Array(ApiKey, { $id: 'ApiKeyList' });
 
 /** The only answer that contains the key itself. */
 export const IssuedApiKey = Type.Object({ ...keyFields, key: Type.String() }, { $id: 'IssuedApiKey' });

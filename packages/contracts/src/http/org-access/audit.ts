@@ -137,7 +137,6 @@ const OcsfPage = Type.Object(
   { items: Type.Array(OcsfApiActivity), cursor: Nullable(Type.String()) },
   { $id: 'AuditLogOcsfPage' },
 );
-export type OcsfPage = Static<typeof OcsfPage>;
 
 /** Takes the parameters of LangSmith's audit log, and answers as it does. */
 export const getAuditLogs = defineOperation({

@@ -1,9 +1,9 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { JsonObject, Nullable, Timestamp } from '../common.ts';
 import { UnauthorizedResponse } from './responses.ts';
 
-export const PlatformInfo = Type.Object(
+const PlatformInfo = Type.Object(
   {
     version: Type.String(),
     /** Null: Runyard has no license that expires. */
@@ -14,7 +14,6 @@ export const PlatformInfo = Type.Object(
   },
   { $id: 'PlatformInfo' },
 );
-export type PlatformInfo = Static<typeof PlatformInfo>;
 
 export const getPlatformInfo = defineOperation({
   operationId: 'getPlatformInfo',

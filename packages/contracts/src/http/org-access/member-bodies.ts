@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
 
 /** An email address; it is trimmed and compared in lower case. */
-export const EmailAddress = Type.String({
+const EmailAddress = Type.String({
   minLength: 3,
   maxLength: 254,
   pattern: '^\\s*[^\\s@<>()",;:\\\\\\u0000-\\u001f]+@[^\\s@<>()",;:\\\\\\u0000-\\u001f]+\\s*$',

@@ -18,7 +18,7 @@ export const OAUTH_PATHS = {
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** The form of errors in RFC 6749 §5.2. */
-export const OAuthErrorResponse = Type.Object(
+const OAuthErrorResponse = Type.Object(
   {
     error: Type.String({ description: 'Code of the error; `slow_down` and `authorization_pending` are asked again.' }),
     error_description: Type.String(),

@@ -9,7 +9,7 @@ import { ORGANIZATION_PREFIXES, ORGANIZATIONS_PATHS, PLATFORM_PREFIXES } from '.
 import { conflictResponse, ForbiddenResponse, InvalidResponse, UnauthorizedResponse } from './responses.ts';
 
 /** The switches as they work: both apply to the default organization of the installation alone. */
-export const EffectiveSwitches = Type.Object(
+const EffectiveSwitches = Type.Object(
   {
     /** False in other organizations, and where `SELF_HOSTED_JIT_PROVISIONING_ENABLED` is. */
     jit_provisioning_enabled: Type.Boolean(),

@@ -19,9 +19,9 @@ import { passkeyPages } from './passkey-pages.ts';
 import { UnauthorizedResponse } from './responses.ts';
 
 /** The page where people sign in. */
-export const SIGN_IN_PATH = '/login';
+const SIGN_IN_PATH = '/login';
 /** Pages about an account, and the ends of links in emails, are below it. */
-export const ACCOUNT_PAGES_PATH = '/auth';
+const ACCOUNT_PAGES_PATH = '/auth';
 
 /** Returns the path of the page on which the first administrator makes an account. */
 export function setupPath(token: string): string {
@@ -248,7 +248,7 @@ export const authorizationPages = {
   }),
 } as const;
 
-export const BasicLoginAnswer = Type.Object({ access_token: Type.String() }, { $id: 'BasicLoginAnswer' });
+const BasicLoginAnswer = Type.Object({ access_token: Type.String() }, { $id: 'BasicLoginAnswer' });
 
 /** Signs a program in as a person. */
 export const signInByBasicAuth = defineOperation({

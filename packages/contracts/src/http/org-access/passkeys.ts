@@ -132,7 +132,7 @@ const passwordRefusals = {
 const notFound = { ...NotFoundResponse, example: { detail: 'Passkey not found' } };
 const params = Type.Object({ passkey_id: Uuid });
 
-export const listPasskeys = defineOperation({
+const listPasskeys = defineOperation({
   ...person,
   operationId: 'listPasskeys',
   method: 'get',
@@ -144,7 +144,7 @@ export const listPasskeys = defineOperation({
   },
 });
 
-export const beginPasskey = defineOperation({
+const beginPasskey = defineOperation({
   ...person,
   operationId: 'beginPasskey',
   method: 'post',
@@ -160,7 +160,7 @@ export const beginPasskey = defineOperation({
   examples: { body: { current_password: 'from the person' } },
 });
 
-export const addPasskey = defineOperation({
+const addPasskey = defineOperation({
   ...person,
   operationId: 'addPasskey',
   method: 'post',
@@ -202,7 +202,7 @@ export const addPasskey = defineOperation({
   },
 });
 
-export const renamePasskey = defineOperation({
+const renamePasskey = defineOperation({
   ...person,
   operationId: 'renamePasskey',
   method: 'patch',
@@ -219,7 +219,7 @@ export const renamePasskey = defineOperation({
   examples: { body: { name: 'Old laptop' } },
 });
 
-export const removePasskey = defineOperation({
+const removePasskey = defineOperation({
   ...person,
   operationId: 'removePasskey',
   method: 'delete',
@@ -237,7 +237,7 @@ export const removePasskey = defineOperation({
 });
 
 /** The only script of the sign-in pages: it hands what the browser's authenticator answers to a form. */
-export const getPasskeyScript = defineOperation({
+const getPasskeyScript = defineOperation({
   operationId: 'getPasskeyScript',
   method: 'get',
   path: PASSKEY_SCRIPT_PATH,

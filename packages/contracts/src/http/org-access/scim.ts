@@ -12,7 +12,7 @@ const GROUP_BODY_BYTES_MAX = 16 * 1024 * 1024;
 const TEXT_MAX = 16_384;
 
 /** An error of RFC 7644 §3.12. */
-export const ScimError = Type.Object(
+const ScimError = Type.Object(
   {
     schemas: Type.Array(Type.Literal('urn:ietf:params:scim:api:messages:2.0:Error')),
     status: Type.String(),
@@ -32,7 +32,7 @@ const Meta = Type.Object({
 });
 
 /** A user as RFC 7643 §4.1 has it; the server's schemas name every attribute. */
-export const ScimUser = Type.Object(
+const ScimUser = Type.Object(
   {
     schemas: Schemas,
     id: Type.String({ format: 'uuid' }),
@@ -44,7 +44,7 @@ export const ScimUser = Type.Object(
   { $id: 'ScimUser', additionalProperties: true },
 );
 
-export const ScimGroup = Type.Object(
+const ScimGroup = Type.Object(
   {
     schemas: Schemas,
     id: Type.String({ format: 'uuid' }),
@@ -57,10 +57,7 @@ export const ScimGroup = Type.Object(
 );
 
 /** A document of the protocol itself: a schema, a resource type or the configuration of the server. */
-export const ScimDocument = Type.Object(
-  { schemas: Schemas, meta: Meta },
-  { $id: 'ScimDocument', additionalProperties: true },
-);
+const ScimDocument = Type.Object({ schemas: Schemas, meta: Meta }, { $id: 'ScimDocument', additionalProperties: true });
 
 const listOf = (resource: TSchema, $id: string) =>
   Type.Object(

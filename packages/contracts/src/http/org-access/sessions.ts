@@ -75,7 +75,7 @@ const setsCookie = { 'Set-Cookie': "The session's cookie with its new token." };
 const clearsCookie = { 'Set-Cookie': "Makes the browser forget the session's cookie, where that was ended." };
 const session: OperationResponse = { description: 'The session.', schema: SessionInfo, example: exampleSession };
 
-export const listSessions = defineOperation({
+const listSessions = defineOperation({
   ...person,
   operationId: 'listSessions',
   method: 'get',
@@ -87,7 +87,7 @@ export const listSessions = defineOperation({
   },
 });
 
-export const endSession = defineOperation({
+const endSession = defineOperation({
   ...person,
   operationId: 'endSession',
   method: 'delete',
@@ -102,7 +102,7 @@ export const endSession = defineOperation({
   },
 });
 
-export const endSessions = defineOperation({
+const endSessions = defineOperation({
   ...person,
   operationId: 'endSessions',
   method: 'delete',
@@ -123,7 +123,7 @@ export const endSessions = defineOperation({
   },
 });
 
-export const signOut = defineOperation({
+const signOut = defineOperation({
   ...person,
   operationId: 'signOut',
   method: 'delete',
@@ -156,7 +156,7 @@ export const signOutAtProvider = defineOperation({
   },
 });
 
-export const refreshSession = defineOperation({
+const refreshSession = defineOperation({
   ...person,
   operationId: 'refreshSession',
   method: 'post',
@@ -165,7 +165,7 @@ export const refreshSession = defineOperation({
   responses: { 200: { ...session, headers: setsCookie }, ...refusals },
 });
 
-export const issueAccessToken = defineOperation({
+const issueAccessToken = defineOperation({
   ...person,
   operationId: 'issueAccessToken',
   method: 'post',
@@ -181,7 +181,7 @@ export const issueAccessToken = defineOperation({
   },
 });
 
-export const chooseOrganization = defineOperation({
+const chooseOrganization = defineOperation({
   ...person,
   operationId: 'chooseOrganization',
   method: 'put',
@@ -192,7 +192,7 @@ export const chooseOrganization = defineOperation({
   examples: { body: { organization_id: exampleSession.organization_id! } },
 });
 
-export const whoAmI = defineOperation({
+const whoAmI = defineOperation({
   ...person,
   operationId: 'whoAmI',
   method: 'get',

@@ -30,7 +30,7 @@ export const WorkspaceStats = Type.Object(
 );
 export type WorkspaceStats = Static<typeof WorkspaceStats>;
 
-export const WorkspaceUsageLimits = Type.Object(
+const WorkspaceUsageLimits = Type.Object(
   {
     /** Always false: a workspace has no usage that could be used up. */
     in_reject_set: Type.Literal(false),
@@ -40,7 +40,7 @@ export const WorkspaceUsageLimits = Type.Object(
   { $id: 'WorkspaceUsageLimits' },
 );
 
-export const WorkspaceShares = Type.Object(
+const WorkspaceShares = Type.Object(
   {
     /** Always empty: nothing of a workspace is shared with the public. */
     entities: Type.Array(Type.Null(), { maxItems: 0 }),

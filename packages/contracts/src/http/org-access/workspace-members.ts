@@ -100,8 +100,7 @@ export const WorkspaceMemberCreate = Type.Object(
 );
 export type WorkspaceMemberCreate = Static<typeof WorkspaceMemberCreate>;
 
-export const WorkspaceMemberUpdate = Type.Object({ role_id: Uuid }, { $id: 'WorkspaceMemberUpdate' });
-export type WorkspaceMemberUpdate = Static<typeof WorkspaceMemberUpdate>;
+const WorkspaceMemberUpdate = Type.Object({ role_id: Uuid }, { $id: 'WorkspaceMemberUpdate' });
 
 const WORKSPACE = '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0b001';
 const EDITOR = '5a7d6f2e-0000-4000-8000-000000000012';

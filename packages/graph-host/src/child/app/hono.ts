@@ -10,7 +10,7 @@ export interface HonoRequest {
   json(): Promise<unknown>;
 }
 
-export interface HonoContext {
+interface HonoContext {
   req: HonoRequest;
   /** The listener's bindings of this request. */
   env: { incoming?: IncomingMessage } | undefined;

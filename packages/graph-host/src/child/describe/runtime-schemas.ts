@@ -6,7 +6,7 @@
 import type { CompiledGraph } from '../langgraph/graph-types.ts';
 import type { ProjectModules } from '../langgraph/langchain-modules.ts';
 
-export type JsonSchema = Record<string, unknown>;
+type JsonSchema = Record<string, unknown>;
 
 /** Schemas of a graph. A property is missing when the graph does not say. */
 export interface GraphSchemaParts {

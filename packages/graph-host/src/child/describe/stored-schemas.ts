@@ -7,7 +7,7 @@ import { VERSION } from '../../version.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 
 /** The path of the file in the project's folder. */
-export const SCHEMAS_FILE = join('.runyard', 'graph-schemas.json');
+const SCHEMAS_FILE = join('.runyard', 'graph-schemas.json');
 
 /** Names what reads the schemas. The number is raised with each change of what it returns for the same source. */
 const READER = `${VERSION}/2`;

@@ -5,7 +5,7 @@ import { errorBody } from '../wire/error-body.ts';
 import { type PrintContext, printContext } from './console.ts';
 
 /** The project tried to end the process, which all runs share. */
-export class ProcessExitError extends Error {
+class ProcessExitError extends Error {
   constructor(code: unknown) {
     super(`The project called process.exit(${code ?? ''}), which would end every run of this process`);
     this.name = 'ProcessExitError';
@@ -15,7 +15,7 @@ export class ProcessExitError extends Error {
 /**
  * Code threw where nobody could catch it: in a timer or a listener. Whatever waited for that code would wait for ever.
  */
-export class UncaughtExceptionError extends Error {
+class UncaughtExceptionError extends Error {
   constructor(thrown: unknown) {
     const { error, message } = errorBody(thrown);
     super(`${error}: ${message}`, { cause: thrown });

@@ -20,7 +20,7 @@ const LEVELS = {
   silly: 'debug',
 } as const satisfies Record<string, HostLog['level']>;
 
-export type SdkLogger = Record<keyof typeof LEVELS, LogMethod>;
+type SdkLogger = Record<keyof typeof LEVELS, LogMethod>;
 type Fields = NonNullable<HostLog['data']>;
 
 const LOGGER_KEY = Symbol.for('langgraph.api.sdk-logger');

@@ -6,7 +6,7 @@ import type { HostConnection } from '../../protocol/connection.ts';
 import type { RenderedEvent } from '../events/event-renderer.ts';
 
 /** Events were produced faster than the parent passed them on. */
-export class StreamBufferOverflowError extends Error {
+class StreamBufferOverflowError extends Error {
   constructor(limitBytes: number) {
     super(`The run streamed more than ${limitBytes} bytes that could not be delivered`);
     this.name = 'StreamBufferOverflowError';

@@ -26,7 +26,6 @@ const AuthOpenApi = Type.Object(
   },
   { description: 'How callers prove who they are, shown in `/docs` and `/openapi.json`. It checks nothing.' },
 );
-export type AuthOpenApi = Static<typeof AuthOpenApi>;
 
 /** `auth`: the project's own code that decides who may call, and what. */
 export const AuthSection = Type.Object(

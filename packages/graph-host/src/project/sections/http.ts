@@ -17,7 +17,7 @@ const HeaderChoice = (description: string): TSchema =>
   );
 
 /** `http.cors`: the pages of other origins that may call. */
-export const CorsSection = Type.Object(
+const CorsSection = Type.Object(
   {
     allow_origins: texts(
       'Origins that may call. Left out: every origin, or with `allow_origin_regex` only what it fits.',
@@ -40,7 +40,6 @@ export const CorsSection = Type.Object(
   },
   { description: 'Pages of other origins. Wins over `CORS_ALLOW_ORIGINS`.' },
 );
-export type CorsSection = Static<typeof CorsSection>;
 
 /** `http`: how the server of the deployment answers. */
 export const HttpSection = Type.Object(

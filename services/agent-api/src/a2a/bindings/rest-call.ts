@@ -14,7 +14,7 @@ import { tenantInPath } from './tenants.ts';
 import { toA2aError } from './to-a2a-error.ts';
 import { type FormName, type WireForm, wireForm } from './wire-form.ts';
 
-export type Params = { assistant_id: string; task_id?: string; config_id?: string };
+type Params = { assistant_id: string; task_id?: string; config_id?: string };
 export type RestRequest = HandlerRequest<Params, unknown, unknown>;
 
 /** A version of HTTP+JSON. */

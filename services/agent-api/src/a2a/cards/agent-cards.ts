@@ -27,7 +27,7 @@ export interface CardRequest {
   version: A2aVersion | undefined;
 }
 
-export const CARD_KEYS_PATH = '/.well-known/agent-card-keys.json';
+const CARD_KEYS_PATH = '/.well-known/agent-card-keys.json';
 
 /** Makes the cards of assistants, and signs those that name an address of the deployment. */
 export class AgentCards {

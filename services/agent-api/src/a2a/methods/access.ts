@@ -26,7 +26,7 @@ export interface CallQuestion {
 }
 
 /** The project's answer. */
-export interface Permitted {
+interface Permitted {
   scope: Scope;
   /** The question's value as the project's handler left it. */
   value: Record<string, unknown>;

@@ -30,7 +30,7 @@ export function toV03Event(event: A2aStreamEvent): Form {
   return { kind: 'status-update', taskId, contextId, status: toV03Status(status), final: endsStream(status) };
 }
 
-export function toV03Message(message: A2aMessage): Form {
+function toV03Message(message: A2aMessage): Form {
   const { role, parts, ...rest } = message;
   return { kind: 'message', ...rest, role: role === 'ROLE_USER' ? 'user' : 'agent', parts: parts.map(toV03Part) };
 }

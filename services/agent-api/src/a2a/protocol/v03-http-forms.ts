@@ -17,15 +17,7 @@ export function toV03HttpTask({ id, contextId, status, artifacts, history }: A2a
   };
 }
 
-export function toV03HttpMessage({
-  messageId,
-  contextId,
-  taskId,
-  role,
-  parts,
-  metadata,
-  extensions,
-}: A2aMessage): Form {
+function toV03HttpMessage({ messageId, contextId, taskId, role, parts, metadata, extensions }: A2aMessage): Form {
   return {
     messageId,
     ...(contextId !== undefined && { contextId }),

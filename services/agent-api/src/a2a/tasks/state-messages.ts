@@ -12,7 +12,7 @@ export function messagesIn(values: unknown): StateMessage[] | undefined {
 }
 
 /** Returns the id of the task whose message this is; undefined for others. */
-export function taskOf(message: StateMessage): string | undefined {
+function taskOf(message: StateMessage): string | undefined {
   const { task_id: taskId } = a2aFieldsOf(message);
   return typeof taskId === 'string' ? taskId : undefined;
 }

@@ -5,7 +5,7 @@ export interface AgUiEvent {
 }
 
 /** The types that are sent. Clients before 1.0 know all of them. */
-export type AgUiEventType =
+type AgUiEventType =
   | 'RUN_STARTED'
   | 'RUN_FINISHED'
   | 'RUN_ERROR'

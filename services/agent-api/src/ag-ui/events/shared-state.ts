@@ -6,7 +6,7 @@ import { diffJson } from './json-patch.ts';
 export const NOT_SHARED: ReadonlySet<string> = new Set(['messages', 'tools', 'ag-ui', 'copilotkit', '__interrupt__']);
 
 /** Returns the state that a client shares with a graph. */
-export function sharedState(values: unknown): Fields {
+function sharedState(values: unknown): Fields {
   if (!isFields(values)) return {};
   return Object.fromEntries(Object.entries(values).filter(([key]) => !NOT_SHARED.has(key)));
 }

@@ -6,7 +6,7 @@ import { type ToolInput, toolInput, toolOutput } from './input-schema.ts';
 
 /** Calls of a tool become tasks never, where it makes sense, or always. */
 const TASK_SUPPORT = ['forbidden', 'optional', 'required'] as const;
-export type TaskSupport = (typeof TASK_SUPPORT)[number];
+type TaskSupport = (typeof TASK_SUPPORT)[number];
 
 /** An assistant as a tool that can be called. */
 export interface Tool {

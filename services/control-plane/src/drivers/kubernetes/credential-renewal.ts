@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
 
-export interface RenewalTimes {
+interface RenewalTimes {
   everyMs: number;
   /** Milliseconds until the next attempt after a failed renewal. */
   againMs: number;

@@ -78,7 +78,7 @@ function findUnexpectedEnd(state: V1ContainerState | undefined, mayEnd: boolean)
   return ended && mayEnd && ended.exitCode === 0 ? undefined : ended;
 }
 
-export function describeEnd(ended: NonNullable<V1ContainerState['terminated']>): string {
+function describeEnd(ended: NonNullable<V1ContainerState['terminated']>): string {
   if (ended.reason === 'OOMKilled') return 'was ended because it needed more memory than its limit';
   const because = ended.message ? `: ${ended.message.trim()}` : '';
   if (ended.reason === 'StartError') return `could not be started${because}`;

@@ -61,7 +61,7 @@ const FACTORS: Record<string, number> = {
 };
 
 /** Parses a quantity of the Kubernetes API: `12345678n`, `250m`, `64Mi`. */
-export function quantity(text: string): number {
+function quantity(text: string): number {
   const [, number, unit = ''] = /^([0-9.]+)([a-zA-Z]*)$/.exec(text) ?? [];
   return Number(number) * (FACTORS[unit] ?? Number.NaN);
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../scim-error.ts';
 import { requireSchema, type ScimObject } from './normalize.ts';
 
-export const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const PATCH_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 export interface PatchOperation {
   op: 'add' | 'replace' | 'remove';

@@ -1,6 +1,6 @@
 import { attribute, type Schema } from './attribute.ts';
 
-export const ENTERPRISE_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const ENTERPRISE_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 export const ENTERPRISE_SCHEMA: Schema = {
   id: ENTERPRISE_SCHEMA_ID,

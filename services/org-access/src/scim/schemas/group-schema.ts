@@ -1,6 +1,6 @@
 import { attribute, type Schema } from './attribute.ts';
 
-export const GROUP_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const GROUP_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
 export const GROUP_SCHEMA: Schema = {
   id: GROUP_SCHEMA_ID,

@@ -1,6 +1,6 @@
 import { attribute, multiValued, type Schema } from './attribute.ts';
 
-export const USER_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const USER_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
 export const USER_SCHEMA: Schema = {
   id: USER_SCHEMA_ID,

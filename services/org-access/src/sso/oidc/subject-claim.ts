@@ -2,7 +2,7 @@
 export type SubjectClaims = Readonly<Record<string, string>>;
 
 /** Microsoft makes another `sub` for each client; `oid` is what SCIM knows too. */
-export const MICROSOFT_SUBJECT_CLAIMS: SubjectClaims = {
+const MICROSOFT_SUBJECT_CLAIMS: SubjectClaims = {
   'https://login.microsoftonline.com/': 'oid',
   'https://login.microsoftonline.us/': 'oid',
   'https://sts.windows.net/': 'oid',

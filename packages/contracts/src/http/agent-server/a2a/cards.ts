@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject } from '../../common.ts';
 
-export const A2aSkill = Type.Object({
+const A2aSkill = Type.Object({
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),

@@ -19,7 +19,7 @@ export const A2aPart = Type.Object(
 );
 export type A2aPart = Static<typeof A2aPart>;
 
-export const A2aRole = stringEnum(['ROLE_USER', 'ROLE_AGENT']);
+const A2aRole = stringEnum(['ROLE_USER', 'ROLE_AGENT']);
 
 export const A2aMessage = Type.Object(
   {
@@ -82,13 +82,13 @@ export const A2aTask = Type.Object(
 );
 export type A2aTask = Static<typeof A2aTask>;
 
-export const A2aStatusUpdate = Type.Object({
+const A2aStatusUpdate = Type.Object({
   taskId: Type.String(),
   contextId: Type.String(),
   status: A2aTaskStatus,
 });
 
-export const A2aArtifactUpdate = Type.Object({
+const A2aArtifactUpdate = Type.Object({
   taskId: Type.String(),
   contextId: Type.String(),
   artifact: A2aArtifact,

@@ -21,8 +21,7 @@ const ClientId = Type.String({ minLength: 1, maxLength: 1024 });
 const CLIENT_SECRET_LENGTH_MAX = 4096;
 const ClientSecret = Type.String({ minLength: 1, maxLength: CLIENT_SECRET_LENGTH_MAX });
 
-export const CodeChallengeMethod = Type.Union([Type.Literal('S256'), Type.Literal('plain')]);
-export type CodeChallengeMethod = Static<typeof CodeChallengeMethod>;
+const CodeChallengeMethod = Type.Union([Type.Literal('S256'), Type.Literal('plain')]);
 
 /** Providers that deviate from the standards. */
 export const OAuthProviderType = Type.Union(

@@ -33,8 +33,7 @@ export const OAuthTokenSummary = Type.Object(
 );
 export type OAuthTokenSummary = Static<typeof OAuthTokenSummary>;
 
-export const OAuthTokenStatus = Type.Object({ has_token: Type.Boolean() }, { $id: 'OAuthTokenStatusResponse' });
-export type OAuthTokenStatus = Static<typeof OAuthTokenStatus>;
+const OAuthTokenStatus = Type.Object({ has_token: Type.Boolean() }, { $id: 'OAuthTokenStatusResponse' });
 
 const AccessToken = Type.String({ minLength: 1, maxLength: 16_384 });
 const Label = Type.String({ minLength: 1, maxLength: 255 });
