@@ -53,7 +53,7 @@ const suites = {
   /** Injects every fault and measures its effects. */
   faults: { name: 'The fault bench', tool: 'tsx', with: ['e2e/faults/main.ts'] },
   /** Runs the fault bench for an hour or more. */
-  soak: { name: 'The soak', tool: 'tsx', with: ['e2e/faults/soak/main.ts'] },
+  soak: { name: 'The soak', tool: 'tsx', with: ['e2e/faults/soak.ts'] },
   /** Kills services, workers and the processes that run projects at every step of what they do. */
   kills: { name: 'The tests that kill services', tool: 'vitest', with: configOf('kills'), env: ofBuild },
   /** Fuzzes a platform of its own with requests from its OpenAPI documents. */

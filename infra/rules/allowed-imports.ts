@@ -1,3 +1,5 @@
+import type { FolderKnots } from './folder-knots.ts';
+
 /**
  * The packages from the bottom up: each may import those above it in this list, and no other. Tests may import
  * `test-kit` besides, which stands last since no product code imports it.
@@ -24,23 +26,45 @@ export const PACKAGES_BOTTOM_UP = [
 ];
 
 /**
- * Folders of a service that import each other in a circle, by service. A knot may shrink, never grow: a folder that has
- * left its knot has to leave this list.
+ * Folders, and files beside them, that import each other in a circle, by the folder that they are in. A knot may shrink,
+ * never grow: what has left its knot has to leave this list.
  */
-export const FOLDER_KNOTS: Record<string, string[]> = {
-  'services/control-plane': [
-    'builds',
-    'data-plane',
-    'deployments',
-    'drivers',
-    'listeners',
-    'logs',
-    'monitoring',
-    'project-images',
-    'reconciler',
-    'registry',
-    'revisions',
-    'secrets',
-    'sources',
+export const FOLDER_KNOTS: FolderKnots = {
+  'services/control-plane/src': [
+    [
+      'builds',
+      'config.ts',
+      'data-plane',
+      'deployments',
+      'drivers',
+      'listeners',
+      'logs',
+      'monitoring',
+      'oauth',
+      'project-images',
+      'reconciler',
+      'registry',
+      'revisions',
+      'secrets',
+      'sources',
+    ],
   ],
+  'services/control-plane/src/oauth': [['agents', 'flows', 'providers', 'tokens']],
+  'services/org-access/src': [['config.ts', 'foundation.ts', 'sso']],
+  'packages/encryption/src': [['data-cipher.ts', 'json-keys.ts', 'project']],
+  'packages/run-engine/src': [
+    ['engine-writes.ts', 'locks.ts', 'queue', 'run-events.ts', 'tasks', 'webhooks'],
+    ['halts', 'runs', 'thread-state-encryption.ts', 'threads'],
+  ],
+  'packages/service-kit/src': [['config.ts', 'http', 'service.ts']],
+};
+
+/** The folders of agent-api that speak one protocol each. */
+export const PROTOCOLS = ['a2a', 'ag-ui', 'event-protocol', 'mcp'];
+
+/** Imports of one protocol's folder by another's, as numbers that may only shrink. */
+export const PROTOCOL_IMPORTS: Record<string, number> = {
+  'ag-ui → event-protocol': 3,
+  'ag-ui → a2a': 4,
+  'mcp → a2a': 14,
 };

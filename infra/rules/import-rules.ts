@@ -1,5 +1,8 @@
 import { isTestFile, packageOf, type SourceImport } from './source-imports.ts';
 
+/** The folder that protocols have their folders in. */
+const PROTOCOLS_IN = 'services/agent-api/src';
+
 /** One import, or circle of folders, that a rule forbids, as a line for whoever made it. */
 export type Violation = string;
 
@@ -41,6 +44,20 @@ export function testKitImportsNoInfra(imports: SourceImport[]): Violation[] {
     (_from, to) => !to.startsWith('infra/'),
     'test-kit imports no infra',
   );
+}
+
+/** Counts the imports of a protocol's folder by another's: what two of them need belongs to neither. */
+export function countProtocolImports(imports: SourceImport[], protocols: string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { from, to } of imports) {
+    const [importing, imported] = [from, to].map((file) =>
+      protocols.find((name) => file.startsWith(`${PROTOCOLS_IN}/${name}/`)),
+    );
+    if (!importing || !imported || importing === imported || isTestFile(from)) continue;
+    const pair = `${importing} → ${imported}`;
+    counts[pair] = (counts[pair] ?? 0) + 1;
+  }
+  return counts;
 }
 
 function violations(

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FOLDER_KNOTS, PACKAGES_BOTTOM_UP } from './allowed-imports.ts';
+import { FOLDER_KNOTS, PACKAGES_BOTTOM_UP, PROTOCOL_IMPORTS, PROTOCOLS } from './allowed-imports.ts';
 import { findFolderKnots } from './folder-knots.ts';
 import {
+  countProtocolImports,
   nobodyImportsAServicesInside,
   packagesFollowTheirOrder,
   servicesImportPackagesAlone,
@@ -23,8 +24,12 @@ describe('imports of this repository', () => {
     expect([...new Set(found)]).toEqual([]);
   });
 
-  it('form no circle of folders inside a service but the listed ones, which only shrink', () => {
-    expect(Object.fromEntries(findFolderKnots(imports))).toEqual(FOLDER_KNOTS);
+  it('form no circle that a folder is part of but the listed ones, which only shrink', () => {
+    expect(findFolderKnots(imports)).toEqual(FOLDER_KNOTS);
+  });
+
+  it('tie no protocol to another one but as listed, which only shrinks', () => {
+    expect(countProtocolImports(imports, PROTOCOLS)).toEqual(PROTOCOL_IMPORTS);
   });
 });
 
@@ -59,15 +64,41 @@ describe('the report of a planted violation', () => {
     ]);
   });
 
-  it('names folders of a service that import each other over a third as a knot, and not those that only import it', () => {
-    const file = (folder: string) => `services/gateway/src/${folder}/file.ts`;
-    const circle = [
-      { from: file('one'), to: file('two') },
-      { from: file('two'), to: file('three') },
-      { from: file('three'), to: file('one') },
-      { from: file('outside'), to: file('one') },
+  it('names folders that import each other over a third as a knot, at every depth, and not those that only import it', () => {
+    const circle = (parent: string) => {
+      const file = (folder: string) => `${parent}/${folder}/file.ts`;
+      return [
+        { from: file('one'), to: file('two') },
+        { from: file('two'), to: file('three') },
+        { from: file('three'), to: file('one') },
+        { from: file('outside'), to: file('one') },
+      ];
+    };
+    const parents = ['services/gateway/src', 'packages/leases/src/deep/deeper'];
+    const knots = [['one', 'three', 'two']];
+    expect(findFolderKnots(parents.flatMap(circle))).toEqual(Object.fromEntries(parents.map((name) => [name, knots])));
+  });
+
+  it('names a folder that imports itself over a file beside it, and no circle of files in one folder', () => {
+    const edge = (from: string, to: string) => ({
+      from: `packages/leases/src/${from}`,
+      to: `packages/leases/src/${to}`,
+    });
+    const circle = [edge('one/file.ts', 'beside.ts'), edge('beside.ts', 'one/other.ts')];
+    expect(findFolderKnots(circle)).toEqual({ 'packages/leases/src': [['beside.ts', 'one']] });
+    expect(findFolderKnots([edge('one/a.ts', 'one/b.ts'), edge('one/b.ts', 'one/a.ts')])).toEqual({});
+  });
+
+  it('counts what a protocol imports of another one', () => {
+    const file = (path: string) => `services/agent-api/src/${path}`;
+    const found = [
+      { from: file('mcp/a.ts'), to: file('a2a/b.ts') },
+      { from: file('mcp/c/d.ts'), to: file('a2a/b.ts') },
+      { from: file('mcp/a.ts'), to: file('mcp/c/d.ts') },
+      { from: file('mcp/a.test.ts'), to: file('ag-ui/e.ts') },
+      { from: file('run.ts'), to: file('a2a/b.ts') },
     ];
-    expect(findFolderKnots(circle)).toEqual(new Map([['services/gateway', ['one', 'three', 'two']]]));
+    expect(countProtocolImports(found, PROTOCOLS)).toEqual({ 'mcp → a2a': 2 });
   });
 
   it('covers imports in every form, also of types and at run time', () => {

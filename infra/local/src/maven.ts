@@ -1,10 +1,10 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ensureCachedFolder } from './files/cache-folder.ts';
 import { findOnPath } from './find-binary.ts';
 import { InfrastructureError } from './infrastructure-error.ts';
 import { runProgram } from './run-program.ts';
+import { ensureCachedFolder } from './supervision/cache-folder.ts';
 
 /**
  * Returns a file of this package, resolved by package name, not by relative path: this code also runs from the

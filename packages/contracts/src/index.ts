@@ -16,6 +16,7 @@ export * from './http/internal/routes.ts';
 export * from './http/internal/session-cookie.ts';
 export * from './http/org-access/index.ts';
 export * from './idempotency.ts';
+export * from './json-object.ts';
 export * from './machine-environment.ts';
 export * from './openapi.ts';
 export * from './operation.ts';

@@ -1,6 +1,7 @@
 export * from './auth.ts';
 export * from './encryption.ts';
 export * from './errors.ts';
+export { type HostUser, hostUserOf } from './host-user.ts';
 export {
   DEPTH_HEADER,
   EXCHANGE_HEADER,
@@ -15,7 +16,6 @@ export { jsonHandlersOf, keyHandlersOf } from './parent/ask-encryption.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
 export { startGraphHost } from './parent/graph-host.ts';
-export { type HostUser, hostUserOf } from './parent/host-user.ts';
 export { hasLoopbackToken, type LoopbackServer, openLoopback } from './parent/loopback-server.ts';
 export { SocketFolder } from './parent/socket-folder.ts';
 export * from './project/index.ts';

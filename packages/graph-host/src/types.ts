@@ -9,8 +9,8 @@ import type {
   EncryptionContextRequest,
   LoadedEncryption,
 } from './encryption.ts';
+import type { HostUser } from './host-user.ts';
 import type { Loopback } from './loopback-http.ts';
-import type { HostUser } from './parent/host-user.ts';
 import type { ProjectExport } from './project/read-project.ts';
 import type { EmbeddingsSource } from './project/store-settings.ts';
 

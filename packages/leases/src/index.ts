@@ -6,5 +6,5 @@
  *
  * A task that every process does by itself needs no lease: `PeriodicTask` of service-kit.
  */
-export { acquireLease, acquireLeases, Lease, releaseLease } from './lease.ts';
+export { acquireLease, acquireLeases, Lease, releaseLease, releaseLeasesOf } from './lease.ts';
 export { LeasedTask, leaseMsFor, type TaskLease } from './leased-task.ts';

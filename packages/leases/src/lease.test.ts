@@ -3,7 +3,7 @@ import { openPool } from '@runyard/database';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acquireLease, acquireLeases, Lease, releaseLease } from './index.ts';
+import { acquireLease, acquireLeases, Lease, releaseLease, releaseLeasesOf } from './index.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -67,6 +67,15 @@ describe('a lease', () => {
       Array.from({ length: 30 }, () => acquireLease(pool, { name: 'rush', owner: randomUUID(), leaseMs: 60_000 })),
     );
     expect(answers.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('ends with all others of its owner when that is known to be dead', async () => {
+    const [dead, alive] = [randomUUID(), randomUUID()];
+    await acquireLeases(pool, { names: ['one of the dead', 'another of the dead'], owner: dead, leaseMs: 60_000 });
+    await acquireLease(pool, { name: 'of the living', owner: alive, leaseMs: 60_000 });
+    expect(await releaseLeasesOf(pool, [dead])).toBe(2);
+    expect(await acquireLease(pool, { name: 'one of the dead', owner: b, leaseMs: 60_000 })).toBe(true);
+    expect(await acquireLease(pool, { name: 'of the living', owner: b, leaseMs: 60_000 })).toBe(false);
   });
 
   it('is queried only once in a third of its time, and does not count when it could not be renewed', async () => {

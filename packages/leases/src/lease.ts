@@ -54,6 +54,12 @@ export async function releaseLease(
   await db.query('DELETE FROM duty WHERE name = $1 AND holder = $2', [name, owner]);
 }
 
+/** Releases all leases of owners that are known to be dead; returns their number. */
+export async function releaseLeasesOf(db: pg.Pool | pg.ClientBase, owners: string[]): Promise<number> {
+  const { rowCount } = await db.query('DELETE FROM duty WHERE holder::text = ANY($1::text[])', [owners]);
+  return rowCount ?? 0;
+}
+
 /**
  * The lease of one process for use in a loop. `isMine()` queries the database only when a third of the lease has
  * passed, so it may be called before every piece of work.

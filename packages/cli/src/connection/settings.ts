@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, ExitCode } from '../cli-error.ts';
+import { LOCAL_DATA_FOLDER } from '../local-data-folder.ts';
 
 /**
  * Variables in the order in which they are searched; each first among the project's variables, then in the environment.
@@ -14,9 +15,6 @@ export const API_KEY_VARIABLES = [
 const URL_VARIABLES = ['RUNYARD_URL', 'LANGGRAPH_HOST_URL'] as const;
 const TENANT_VARIABLES = ['RUNYARD_TENANT_ID', 'LANGSMITH_TENANT_ID'] as const;
 export const NAME_VARIABLES = ['RUNYARD_DEPLOYMENT_NAME', 'LANGSMITH_DEPLOYMENT_NAME'] as const;
-
-/** The folder in which `dev` stores its data for the project. */
-export const LOCAL_DATA_FOLDER = '.runyard';
 
 export type Variables = Record<string, string | undefined>;
 

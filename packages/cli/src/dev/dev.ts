@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
-import { LOCAL_DATA_FOLDER } from '../connection/settings.ts';
+import { LOCAL_DATA_FOLDER } from '../local-data-folder.ts';
 import { openProject } from '../project/project.ts';
 
 export interface DevFlags {

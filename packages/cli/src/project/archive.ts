@@ -6,7 +6,7 @@ import { findWorkspace } from '@runyard/package-managers';
 import ignore, { type Ignore } from 'ignore';
 import { create } from 'tar';
 import { CliError, ExitCode } from '../cli-error.ts';
-import { LOCAL_DATA_FOLDER } from '../connection/settings.ts';
+import { LOCAL_DATA_FOLDER } from '../local-data-folder.ts';
 import type { Project } from './project.ts';
 
 /** Bytes of an archive that cause a warning. */

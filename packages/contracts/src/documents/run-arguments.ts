@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject } from '../http/common.ts';
+import { JsonObject } from '../json-object.ts';
 
 /** A stream mode under the name that clients use. */
 export const StreamMode = Type.Union([

@@ -29,8 +29,6 @@ export const ServerSentEvent = Type.Object(
 
 export const Uuid = Type.String({ format: 'uuid' });
 export const Timestamp = Type.String({ format: 'date-time' });
-/** Any JSON object. */
-export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** Accepts null like a missing field. */

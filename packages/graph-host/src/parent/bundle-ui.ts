@@ -5,11 +5,11 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { withDeadline } from '@runyard/deadline';
 import { GraphLoadError } from '../errors.ts';
+import type { HostUser } from '../host-user.ts';
 import { readLines } from '../output-lines.ts';
 import type { ProjectUi } from '../project/read-project.ts';
 import type { HostLog } from '../types.ts';
 import type { BundleAnswer, BundleRequest, UiFile } from '../ui-bundler/messages.ts';
-import type { HostUser } from './host-user.ts';
 
 export type { UiFile } from '../ui-bundler/messages.ts';
 

@@ -4,9 +4,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
+import type { HostUser } from '../host-user.ts';
 import { readLines } from '../output-lines.ts';
 import { childFiles } from './child-files.ts';
-import type { HostUser } from './host-user.ts';
 
 export interface SpawnedChild {
   process: ChildProcess;

@@ -3,7 +3,7 @@ import { chown, lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HostUser } from './host-user.ts';
+import type { HostUser } from '../host-user.ts';
 
 /** The prefix of a folder in which nobody listens yet. */
 const NEW_PREFIX = 'runyard-new-';

@@ -16,17 +16,17 @@ import type { Readers } from '../streams/open-readers.ts';
 import type { ThreadService } from '../threads/thread-service.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import { mcpRoute } from './bindings/mcp-route.ts';
-import { OldConversation } from './calls/old-conversation.ts';
 import { RequestStates } from './calls/request-states.ts';
 import { RunsOfRequests } from './calls/runs-of-requests.ts';
 import { ToolRuns } from './calls/tool-runs.ts';
-import { WaitingCalls } from './calls/waiting-calls.ts';
 import { methodTables } from './methods/method-table.ts';
 import { TaskMethods } from './methods/task-methods.ts';
 import { KEPT_MS, ToolMethods } from './methods/tool-methods.ts';
 import { Sessions } from './protocol/sessions.ts';
 import { GivenAnswers } from './tasks/given-answers.ts';
+import { OldConversation } from './tasks/old-conversation.ts';
 import { ToolTasks } from './tasks/tool-tasks.ts';
+import { WaitingCalls } from './tasks/waiting-calls.ts';
 import { ToolCatalogue } from './tools/tool-catalogue.ts';
 
 export interface McpParts {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { releaseLeasesOf } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import { processStart } from './process-start.ts';
@@ -57,9 +58,9 @@ async function releaseLeasesOfTheDead(
   for (const name of names) if (await isOfTheDead(join(folder, name))) dead.push(name);
   if (dead.length === 0) return;
   const ids = dead.map((name) => name.slice(0, -'.json'.length));
-  const { rowCount } = await pool.query('DELETE FROM duty WHERE holder::text = ANY($1::text[])', [ids]);
+  const leases = await releaseLeasesOf(pool, ids);
   for (const name of dead) await rm(join(folder, name), { force: true });
-  logger.info('leases of processes that were killed are free', { leases: rowCount });
+  logger.info('leases of processes that were killed are free', { leases });
 }
 
 async function isOfTheDead(file: string): Promise<boolean> {

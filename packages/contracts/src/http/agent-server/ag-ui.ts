@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
+import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
-import { ErrorResponse, JsonObject, OptionalNullable, ServerSentEvent } from '../common.ts';
+import { ErrorResponse, OptionalNullable, ServerSentEvent } from '../common.ts';
 import { stringEnum } from './parts.ts';
 
 /** Shapes and operations of AG-UI, the protocol of pages that show an agent; `@ag-ui/core` has the types of its clients. */

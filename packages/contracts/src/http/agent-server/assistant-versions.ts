@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
+import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
-import { JsonObject } from '../common.ts';
 import {
   Assistant,
   AssistantParams,

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
+import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
-import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
+import { ErrorResponse, Timestamp, Uuid } from '../common.ts';
 import { Limit, Offset, PAGINATION_HEADERS, QueryFlag, RunConfig, SortOrder, stringEnum } from './parts.ts';
 
 const ASSISTANT_FIELDS = [

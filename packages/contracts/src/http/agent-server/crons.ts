@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Durability, StreamMode } from '../../documents/index.ts';
-import { JsonObject, Timestamp, Uuid } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
+import { Timestamp, Uuid } from '../common.ts';
 import {
   InterruptNodes,
   Limit,

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
+import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
-import { JsonObject, Nullable, ServerSentEvent } from '../common.ts';
+import { Nullable, ServerSentEvent } from '../common.ts';
 import { stringEnum } from './parts.ts';
 import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
 
 /** Defines a set of words as one JSON Schema `enum`. */
 export function stringEnum<const Words extends string[]>(

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Durability, StreamMode } from '../../documents/index.ts';
-import { JsonObject } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
 import { Command, InterruptNodes, MultitaskStrategy, RunConfig, stringEnum } from './parts.ts';
 
 const TEN_YEARS_SECONDS = 315_360_000;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject, Timestamp, Uuid } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
+import { Timestamp, Uuid } from '../common.ts';
 import {
   CancelAction,
   MultitaskStrategy,

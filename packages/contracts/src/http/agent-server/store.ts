@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
+import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
-import { ErrorResponse, JsonObject, Timestamp } from '../common.ts';
+import { ErrorResponse, Timestamp } from '../common.ts';
 import { Offset, QueryFlag } from './parts.ts';
 
 const Namespace = Type.Array(Type.String());

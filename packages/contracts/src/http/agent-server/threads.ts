@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
+import { ErrorResponse, Timestamp, Uuid } from '../common.ts';
 import { Command, Interrupt, Limit, Offset, SortOrder, stringEnum, ThreadStatus, UNDECRYPTABLE } from './parts.ts';
 
 const Nullable = Type.Union([JsonObject, Type.Null()]);

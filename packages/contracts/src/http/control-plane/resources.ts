@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject, OptionalNullable } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
+import { OptionalNullable } from '../common.ts';
 
 /**
  * Stored and returned as sent. `dev_free`, `dev_zero`, `dev_free_zero` and `serverless` behave like `dev`, `dedicated` like

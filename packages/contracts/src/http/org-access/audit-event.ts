@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject, Nullable, Timestamp, Uuid } from '../common.ts';
+import { JsonObject } from '../../json-object.ts';
+import { Nullable, Timestamp, Uuid } from '../common.ts';
 
 /** SHA-256 in hexadecimal digits. */
 const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });

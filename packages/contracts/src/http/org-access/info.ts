@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
-import { JsonObject, Nullable, Timestamp } from '../common.ts';
+import { Nullable, Timestamp } from '../common.ts';
 import { UnauthorizedResponse } from './responses.ts';
 
 const PlatformInfo = Type.Object(

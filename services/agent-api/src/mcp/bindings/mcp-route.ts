@@ -3,8 +3,7 @@ import { type HandlerRequest, ok, type Reply, requirePermission } from '@runyard
 import { rememberCallId } from '../../a2a/bindings/call-ids.ts';
 import type { GuardedOperation, RouteGuard } from '../../auth/route-guard.ts';
 import type { OpenResponses } from '../../streams/open-responses.ts';
-import type { OldConversation } from '../calls/old-conversation.ts';
-import { METHODS_ASK } from '../methods/call.ts';
+import { METHODS_ASK } from '../call.ts';
 import type { Method, MethodTables } from '../methods/method-table.ts';
 import type { ToolMethods } from '../methods/tool-methods.ts';
 import { readAccept } from '../protocol/accept.ts';
@@ -22,6 +21,7 @@ import { type OriginRules, requireAllowedOrigin } from '../protocol/origin.ts';
 import { toResult } from '../protocol/server.ts';
 import type { Sessions } from '../protocol/sessions.ts';
 import { requireStandardHeaders } from '../protocol/standard-headers.ts';
+import type { OldConversation } from '../tasks/old-conversation.ts';
 import { sendLater } from './send-later.ts';
 import { toMcpError } from './to-mcp-error.ts';
 

@@ -2,7 +2,7 @@ import type { HandlerRequest } from '@runyard/service-kit';
 import { LiveResponse } from '../../streams/live-response.ts';
 import type { OpenResponses } from '../../streams/open-responses.ts';
 import { SSE_HEADERS } from '../../streams/sse-format.ts';
-import type { Outcome } from '../methods/call.ts';
+import type { Outcome } from '../call.ts';
 import type { Accepted } from '../protocol/accept.ts';
 import { internalError, type McpError } from '../protocol/mcp-error.ts';
 import { toMcpError } from './to-mcp-error.ts';

@@ -1,11 +1,11 @@
 import type { Permission } from '@runyard/contracts';
 import type { Fields } from '../../http/fields.ts';
 import { isFields } from '../../http/fields.ts';
+import { type McpCall, type Outcome, value } from '../call.ts';
 import { hasForms } from '../protocol/client.ts';
 import { discovered, initialized } from '../protocol/server.ts';
 import type { Sessions } from '../protocol/sessions.ts';
 import { isOldRevision, OLD_REVISIONS } from '../protocol/versions.ts';
-import { type McpCall, type Outcome, value } from './call.ts';
 import type { TaskMethods } from './task-methods.ts';
 import type { ToolMethods } from './tool-methods.ts';
 

@@ -2,15 +2,15 @@ import { isUuid } from '@runyard/contracts';
 import { isInFlight, isTerminal } from '../../a2a/tasks/task-record.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
-import type { OldConversation } from '../calls/old-conversation.ts';
+import { type McpCall, type Outcome, value } from '../call.ts';
 import { toToolResult } from '../calls/tool-result.ts';
 import { RELATED_TASK_KEY, TASKS_EXTENSION } from '../protocol/client.ts';
 import { invalidParams, missingCapability } from '../protocol/mcp-error.ts';
 import { optionalText, requireText } from '../protocol/params.ts';
 import { toResult } from '../protocol/server.ts';
+import type { OldConversation } from '../tasks/old-conversation.ts';
 import { statusOf, toNewTask, toOldTask } from '../tasks/task-forms.ts';
 import type { FoundTask, ToolTasks } from '../tasks/tool-tasks.ts';
-import { type McpCall, type Outcome, value } from './call.ts';
 
 const PAGE = 50;
 

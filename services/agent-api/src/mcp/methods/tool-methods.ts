@@ -2,23 +2,23 @@ import { type Logger, NotFoundError } from '@runyard/service-kit';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
+import type { McpCall, Outcome, Peer } from '../call.ts';
+import { value } from '../call.ts';
 import { CallProgress } from '../calls/call-progress.ts';
 import { type CallSources, followCall } from '../calls/follow-call.ts';
-import type { OldConversation } from '../calls/old-conversation.ts';
 import type { RunsOfRequests } from '../calls/runs-of-requests.ts';
 import { toToolResult } from '../calls/tool-result.ts';
 import type { ToolCallRequest, ToolRun, ToolRuns } from '../calls/tool-runs.ts';
-import type { WaitingCalls } from '../calls/waiting-calls.ts';
 import { TASKS_EXTENSION } from '../protocol/client.ts';
 import { invalidParams, McpError, missingCapability } from '../protocol/mcp-error.ts';
 import { requireParameterHeaders } from '../protocol/parameter-headers.ts';
 import { optionalFields, optionalText, requireText } from '../protocol/params.ts';
 import { CACHING } from '../protocol/server.ts';
+import type { OldConversation } from '../tasks/old-conversation.ts';
 import { toNewTask, toOldTask } from '../tasks/task-forms.ts';
+import type { WaitingCalls } from '../tasks/waiting-calls.ts';
 import { type Tool, toToolEntry } from '../tools/tool.ts';
 import { type ToolCatalogue, unknownTool } from '../tools/tool-catalogue.ts';
-import type { McpCall, Outcome, Peer } from './call.ts';
-import { value } from './call.ts';
 
 export interface ToolMethodsOptions {
   access: ProtocolAccess;

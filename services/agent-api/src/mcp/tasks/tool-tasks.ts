@@ -6,10 +6,10 @@ import type { TaskStore, ToolTask } from '../../a2a/tasks/task-store.ts';
 import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { Fields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
+import type { McpCall } from '../call.ts';
 import { type CallEnd, endWith } from '../calls/call-end.ts';
 import { type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
 import type { ToolRuns } from '../calls/tool-runs.ts';
-import type { McpCall } from '../methods/call.ts';
 import { invalidParams } from '../protocol/mcp-error.ts';
 import type { GivenAnswers } from './given-answers.ts';
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject } from '../../common.ts';
+import { JsonObject } from '../../../json-object.ts';
 
 /**
  * A call of JSON-RPC 2.0. Any JSON gets an answer of JSON-RPC: what is wrong with it is an error of that protocol, and

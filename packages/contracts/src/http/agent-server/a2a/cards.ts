@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject } from '../../common.ts';
+import { JsonObject } from '../../../json-object.ts';
 
 const A2aSkill = Type.Object({
   id: Type.String(),

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { JsonObject } from '../../common.ts';
+import { JsonObject } from '../../../json-object.ts';
 import { stringEnum } from '../parts.ts';
 
 /** The messages of A2A 1.0 as JSON. Fields that are not set are left out. */

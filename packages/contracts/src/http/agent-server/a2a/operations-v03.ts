@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineCreation } from '../../../idempotency.ts';
+import { JsonObject } from '../../../json-object.ts';
 import { defineOperation } from '../../../operation.ts';
-import { JsonObject } from '../../common.ts';
 import { A2aPushConfigRequestV03, A2aSendRequestV03, A2aTaskQuery, A2aV03HttpError } from './bodies.ts';
 import { AgentCard } from './cards.ts';
 import {

@@ -1,7 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { DEPLOYMENT_TOKEN_HEADER } from '../../../deployment-token.ts';
+import { JsonObject } from '../../../json-object.ts';
 import { defineOperation } from '../../../operation.ts';
-import { JsonObject, Uuid } from '../../common.ts';
+import { Uuid } from '../../common.ts';
 import {
   AgentId,
   AUTH_TAG,

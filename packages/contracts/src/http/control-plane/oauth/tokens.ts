@@ -1,7 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { defineCreation } from '../../../idempotency.ts';
+import { JsonObject } from '../../../json-object.ts';
 import { defineOperation } from '../../../operation.ts';
-import { JsonObject, Timestamp, Uuid } from '../../common.ts';
+import { Timestamp, Uuid } from '../../common.ts';
 import {
   AUTH_TAG,
   BadRequest,

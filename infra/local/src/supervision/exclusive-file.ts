@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isAlive, type ProcessIdentity, readProcessIdentity } from '../supervision/process-identity.ts';
+import { isAlive, type ProcessIdentity, readProcessIdentity } from './process-identity.ts';
 
 /**
  * Takes a lock by creating a file that names this process. A file left by an ended process does not count. Returns the

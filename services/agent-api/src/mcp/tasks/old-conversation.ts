@@ -4,11 +4,11 @@ import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import { awaitNextRun, type NextRun } from '../../streams/await-next-run.ts';
 import type { FollowedEntry } from '../../streams/follow-run.ts';
 import type { RunWatch } from '../../streams/run-watch.ts';
-import type { McpCall, Peer } from '../methods/call.ts';
+import type { McpCall, Peer } from '../call.ts';
+import type { CallEnd } from '../calls/call-end.ts';
+import { type CallSources, followCall } from '../calls/follow-call.ts';
 import type { RequestId } from '../protocol/frame.ts';
-import { noTask, type ToolTasks } from '../tasks/tool-tasks.ts';
-import type { CallEnd } from './call-end.ts';
-import { type CallSources, followCall } from './follow-call.ts';
+import { noTask, type ToolTasks } from './tool-tasks.ts';
 
 export type ConversationSources = CallSources & { streams: Pick<RunStreams, 'read'>; watch: RunWatch };
 

@@ -1,12 +1,12 @@
 import { isInFlight } from '../../a2a/tasks/task-record.ts';
 import type { Fields } from '../../http/fields.ts';
-import type { McpCall } from '../methods/call.ts';
+import type { McpCall } from '../call.ts';
+import { type Interrupt, type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
+import type { RequestStates, StateOwner } from '../calls/request-states.ts';
+import { toToolResult } from '../calls/tool-result.ts';
+import type { ToolRun, ToolRuns } from '../calls/tool-runs.ts';
 import { invalidParams, missingCapability } from '../protocol/mcp-error.ts';
-import type { FoundTask, ToolTasks } from '../tasks/tool-tasks.ts';
-import { type Interrupt, type Question, questionsOf, readAnswer, resumeWith } from './questions.ts';
-import type { RequestStates, StateOwner } from './request-states.ts';
-import { toToolResult } from './tool-result.ts';
-import type { ToolRun, ToolRuns } from './tool-runs.ts';
+import type { FoundTask, ToolTasks } from './tool-tasks.ts';
 
 /** The next step of a call that asked: another run, or a result: the rest of the questions, or the end of the call. */
 export type Resumed = { kind: 'runs'; run: ToolRun } | { kind: 'asks'; run?: undefined; result: object };

@@ -1,8 +1,8 @@
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
-import type { Database } from '../../database/database.ts';
-import type { Prisma } from '../../generated/client.ts';
-import { samlOf } from '../provider-configuration.ts';
-import type { ProviderSources } from '../provider-sources.ts';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import { samlOf } from './provider-configuration.ts';
+import type { ProviderSources } from './provider-sources.ts';
 
 const EVERY_MS = 10 * 60_000;
 const AGE_MAX_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import type { HandlerRequest } from '@runyard/service-kit';
-import type { McpClient } from '../protocol/client.ts';
-import type { RequestId } from '../protocol/frame.ts';
+import type { McpClient } from './protocol/client.ts';
+import type { RequestId } from './protocol/frame.ts';
 
 /** The reason why the route of MCP asks nothing itself. */
 export const METHODS_ASK = 'The methods of MCP ask about the assistants, threads and runs that a call is about.';

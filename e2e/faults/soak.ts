@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { printLine, printSummary, runGoals } from '../run-goals.ts';
-import { createSoakGoal, PROMISED } from './soak-goal.ts';
+import { printLine, printSummary, runGoals } from './run-goals.ts';
+import { createSoakGoal, PROMISED } from './soak/soak-goal.ts';
 
 const usage = `npm run test:soak -- [options]
 
