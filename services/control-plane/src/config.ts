@@ -7,6 +7,7 @@ import {
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
+import { oauthVariables } from './oauth/oauth-variables.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { projectImageVariables } from './project-images/settings.ts';
 import { registryVariables } from './registry/registry.ts';
@@ -92,30 +93,6 @@ export const configSchema = Type.Object({
     }),
   ),
 
-  OAUTH_CALLBACK_URL: Type.Optional(
-    Type.String({
-      format: 'uri',
-      description:
-        'Page of a front end that OAuth providers send people back to, with `/{provider_id}` after it; it gives code and state to `POST /v2/auth/callback`. Default: this service takes them itself.',
-    }),
-  ),
-  OAUTH_FINISHED_URL: Type.Optional(
-    Type.String({
-      format: 'uri',
-      description: 'Page where people go after `GET /v2/auth/callback`. Default: a small one of this service.',
-    }),
-  ),
-  OAUTH_PROVIDER_TIMEOUT_SECONDS: Type.Integer({
-    default: 10,
-    minimum: 1,
-    maximum: 60,
-    description: 'How long an OAuth provider may take for an answer.',
-  }),
-  OAUTH_FLOW_TTL_SECONDS: Type.Integer({
-    default: 3600,
-    minimum: 10,
-    maximum: 604_800,
-    description: 'How long a person may take to come back from an OAuth provider.',
-  }),
+  ...oauthVariables,
 });
 export type Config = Static<typeof configSchema>;

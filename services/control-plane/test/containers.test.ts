@@ -8,9 +8,9 @@ import { createTestDatabase, HANGS_AFTER_MS, type TestDatabase, waitFor } from '
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/container/container-driver.ts';
 import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
-import { type RevisionSpec, RevisionStartError, type RunningRevision } from '../src/drivers/driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
 import { makeLogOpener } from '../src/logs/revision-log.ts';
+import { type RevisionSpec, RevisionStartError, type RunningRevision } from '../src/revisions/driver.ts';
 import { containerOptions, engineCalls } from './support/fake-engine.ts';
 
 const DEPLOYMENT = '0192f7a0-0000-7000-8000-000000000001';

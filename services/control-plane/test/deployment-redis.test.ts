@@ -5,7 +5,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DeploymentRedis, redisKeyPrefix } from '../src/data-plane/deployment-redis.ts';
+import { DeploymentRedis, redisKeyPrefix } from '../src/deployment-servers/deployment-redis.ts';
 
 const closings: (() => unknown)[] = [];
 afterEach(async () => {

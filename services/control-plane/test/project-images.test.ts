@@ -6,14 +6,14 @@ import { gunzipSync } from 'node:zlib';
 import { type Lifecycle, silentLogger } from '@runyard/service-kit';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BuildError } from '../src/builds/build-error.ts';
 import { FolderStorage } from '../src/object-storage/folder-storage.ts';
 import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { BaseLayers } from '../src/project-images/base-layers.ts';
 import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
 import { ProjectImageStore } from '../src/project-images/project-image-store.ts';
 import type { RevisionImages } from '../src/project-images/revision-images.ts';
-import { openLocalDirectory } from '../src/sources/local-directory.ts';
+import { BuildError } from '../src/revisions/build-error.ts';
+import { openLocalDirectory } from '../src/revisions/local-directory.ts';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
 import { errorOf, TestRegistry } from './support/test-registry.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Deployment, DeploymentList, Listener, LogPage } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
+import { DeploymentDatabases } from '../src/deployment-servers/deployment-databases.ts';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import { FakeCluster } from './support/fake-cluster/fake-cluster.ts';
 import { grantedRules } from './support/fake-cluster/granted-rules.ts';

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import type { Deployment, DeploymentList, Listener, LogPage, PushToken, Revision } from '@runyard/contracts';
 import { ImageClient, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
+import { DeploymentDatabases } from '../src/deployment-servers/deployment-databases.ts';
 import { BaseRegistry, LOGIN, tarOf } from './support/base-registry.ts';
 import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
 import { grantedRules } from './support/fake-cluster/granted-rules.ts';

@@ -11,11 +11,11 @@ import {
 import { AppError } from '@runyard/service-kit';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
-import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
 import type { Artifacts, BuildInput } from './artifacts.ts';
 import { runBuildCommand } from './build-command.ts';
 import { type BuildFolders, buildEnvironment, withPath } from './build-environment.ts';
-import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
 import type { BuildUser, BuildUsers } from './build-users.ts';
 import { inspectProject } from './inspect-project.ts';

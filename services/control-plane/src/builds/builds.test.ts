@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Semaphore } from '../compute/semaphore.ts';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
-import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
-import { Semaphore } from '../reconciler/semaphore.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { BuildError } from './build-error.ts';
 import type { BuildSource } from './build-source.ts';
 import { Builds } from './builds.ts';
 

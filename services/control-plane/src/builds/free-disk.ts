@@ -1,6 +1,6 @@
 import { withWatcher } from '@runyard/deadline';
+import { BuildError } from '../revisions/build-error.ts';
 import { freeBytes } from '../storage-quota/storage-quota.ts';
-import { BuildError } from './build-error.ts';
 
 export interface DiskLimit {
   folder: string;

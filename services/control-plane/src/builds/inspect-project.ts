@@ -1,6 +1,6 @@
 import { type GraphHost, GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
-import type { LocalProject } from '../sources/local-directory.ts';
-import { BuildError } from './build-error.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import type { LocalProject } from '../revisions/local-directory.ts';
 import type { BuildUser } from './build-users.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { type ReadEntry, Unpack } from 'tar';
-import { BuildError } from './build-error.ts';
+import { BuildError } from '../revisions/build-error.ts';
 
 export interface UnpackLimits {
   /** Bytes of the archive's contents, unpacked. */

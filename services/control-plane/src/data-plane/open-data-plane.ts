@@ -1,14 +1,15 @@
 import { rm } from 'node:fs/promises';
 import type { Cipher } from '@runyard/encryption';
 import type { ServiceContext } from '@runyard/service-kit';
+import { Semaphore } from '../compute/semaphore.ts';
+import { DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
+import { DeploymentRedis } from '../deployment-servers/deployment-redis.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { HostNames } from '../deployments/host-names.ts';
-import type { Driver } from '../drivers/driver.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
 import { ProcessDriver } from '../drivers/process/process-driver.ts';
 import { openProjectUsers } from '../drivers/process/project-users.ts';
-import type { PullCredentialFactory } from '../drivers/pull-credential.ts';
 import { RunningRevisions } from '../drivers/running-revisions.ts';
 import { startHourlySweep } from '../hourly-sweep.ts';
 import { logSegments } from '../logs/log-segments.ts';
@@ -20,13 +21,12 @@ import { DeploymentRollout } from '../reconciler/deployment-rollout.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts';
-import { Semaphore } from '../reconciler/semaphore.ts';
+import type { Driver } from '../revisions/driver.ts';
+import type { PullCredentialFactory } from '../revisions/pull-credential.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { AbandonedFiles, temporaryFolders } from '../temporary-files/abandoned-files.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
-import { DeploymentDatabases } from './deployment-databases.ts';
-import { DeploymentRedis } from './deployment-redis.ts';
 import { platformSettings } from './platform-settings.ts';
 
 /** The differences between data planes: whose deployments they run, and who gets their reports. */

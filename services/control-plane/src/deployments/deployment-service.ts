@@ -21,10 +21,11 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
-import { placeDeployment } from '../listeners/placement.ts';
 import type { DeploymentPolicies } from '../org-access/deployment-policies.ts';
 import type { TaggedDeployments } from '../org-access/tagged-deployments.ts';
+import { type DeploymentFilter, deploymentStore, type PageRequest } from '../revisions/deployment-store.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
+import { haltLock, haltStore } from '../revisions/halts/halt-store.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets } from '../secrets/secret-set.ts';
@@ -36,9 +37,8 @@ import {
   removeComputedFields,
   toStoredSourceConfig,
 } from './deployment-changes.ts';
-import { type DeploymentFilter, deploymentStore, type PageRequest } from './deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
-import { haltLock, haltStore } from './halts/halt-store.ts';
+import { placeDeployment } from './placement.ts';
 import { requestDeletion } from './request-deletion.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';

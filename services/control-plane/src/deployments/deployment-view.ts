@@ -9,10 +9,10 @@ import type {
 } from '@runyard/contracts';
 import { hasPermission, type Principal } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
+import { shownStatus } from '../revisions/shown-status.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type StoredSourceConfig, toSentUrl } from './custom-url.ts';
 import { type HostNames, isRoot } from './host-names.ts';
-import { shownStatus } from './shown-status.ts';
 
 /** Makes the response bodies of deployments and revisions. */
 export class DeploymentView {

@@ -1,6 +1,6 @@
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import { deploymentStore } from './deployment-store.ts';
+import { deploymentStore } from '../revisions/deployment-store.ts';
 
 /**
  * Checks that this deployment is in the caller's workspace, and that the revision, if one is named, belongs to it.

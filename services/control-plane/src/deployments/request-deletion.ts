@@ -2,7 +2,7 @@ import type { Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import { endConnections } from '../oauth/agents/end-connections.ts';
-import { deploymentStore } from './deployment-store.ts';
+import { deploymentStore } from '../revisions/deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ComputeType, DeploymentType, ResourceSpec, SourceConfig } from '@runyard/contracts';
 import { InvalidFieldError } from '@runyard/service-kit';
-import { findPodOverrideFault, type PodRules } from '../drivers/kubernetes/pod-overrides.ts';
+import { findPodOverrideFault, type PodRules } from '../compute/pod-overrides.ts';
 
 /**
  * Matches fields that no data plane supports: servers of the deployment's own, and parts of pods that would give it

@@ -1,5 +1,5 @@
 import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
+import type { PodRules } from '../compute/pod-overrides.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, invalidSource } from './source-fields.ts';

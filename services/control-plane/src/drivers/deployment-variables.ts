@@ -1,7 +1,7 @@
 import { type ResourceSpec, TUNABLE_VARIABLES } from '@runyard/contracts';
 import type { KafkaLogin, KafkaTls } from '@runyard/service-kit';
 import { kafkaLoginVariables, kafkaTlsVariables } from '@runyard/service-kit';
-import type { RevisionSpec } from './driver.ts';
+import type { RevisionSpec } from '../revisions/driver.ts';
 
 /** The platform's settings that every part of every deployment gets. */
 export interface PlatformSettings {

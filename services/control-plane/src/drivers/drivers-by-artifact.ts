@@ -1,4 +1,4 @@
-import type { Artifact, Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from './driver.ts';
+import type { Artifact, Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../revisions/driver.ts';
 
 /** Chooses the driver by the kind of the revision's artifact. */
 export class DriversByArtifact implements Driver {

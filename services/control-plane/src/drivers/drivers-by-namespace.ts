@@ -1,4 +1,4 @@
-import type { RevisionSpec, RevisionStartOptions, RunningRevision } from './driver.ts';
+import type { RevisionSpec, RevisionStartOptions, RunningRevision } from '../revisions/driver.ts';
 import type { ImageDriver } from './open-image-driver.ts';
 
 export interface DriversByNamespaceOptions {

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
+import type { Driver } from '../revisions/driver.ts';
+import type { PullCredentialFactory } from '../revisions/pull-credential.ts';
 import { containerVariables, openContainerDriver } from './container/open-container-driver.ts';
 import type { PlatformSettings } from './deployment-variables.ts';
-import type { Driver } from './driver.ts';
 import { DriversByNamespace } from './drivers-by-namespace.ts';
 import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
 import { kubernetesVariables, podRulesOf } from './kubernetes/settings.ts';
 import type { SupervisionOptions } from './process/launcher.ts';
-import type { PullCredentialFactory } from './pull-credential.ts';
 
 const Settings = Type.Object({
   ...containerVariables,

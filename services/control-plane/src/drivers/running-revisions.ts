@@ -1,4 +1,4 @@
-import type { RunningRevision } from './driver.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
 
 /** The revisions that run under this process, including draining ones. Drivers maintain it, monitoring reads it. */
 export class RunningRevisions {

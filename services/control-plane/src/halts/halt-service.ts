@@ -3,13 +3,13 @@ import type { HaltRequest, HaltState } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
 import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { deploymentStore } from '../deployments/deployment-store.ts';
 import { requireDeployment } from '../deployments/desired-state.ts';
-import { breadthOf, type HaltOutcome } from '../deployments/halts/desired-halt.ts';
-import { deploymentsOf, type HaltTarget, haltLock, haltStore } from '../deployments/halts/halt-store.ts';
 import { recordHaltChange } from '../events/halt-events.ts';
 import type { Halt } from '../generated/client.ts';
 import type { RolloutDispatcher } from '../listeners/rollout-dispatcher.ts';
+import { deploymentStore } from '../revisions/deployment-store.ts';
+import { breadthOf, type HaltOutcome } from '../revisions/halts/desired-halt.ts';
+import { deploymentsOf, type HaltTarget, haltLock, haltStore } from '../revisions/halts/halt-store.ts';
 
 /** The thing that a caller halts: a deployment by its id, or its own workspace or organization. */
 export type HaltSubject = { deploymentId: string } | 'workspace' | 'organization';

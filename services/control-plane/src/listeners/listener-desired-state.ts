@@ -16,10 +16,10 @@ import type { Queries } from '../database/database.ts';
 import type { StoredSourceConfig } from '../deployments/custom-url.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import type { DesiredHalt } from '../deployments/halts/desired-halt.ts';
-import { haltStore } from '../deployments/halts/halt-store.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
-import type { RegistryAddress } from '../registry/registry-address.ts';
+import type { RegistryAddress } from '../images/registry-address.ts';
+import type { DesiredHalt } from '../revisions/halts/desired-halt.ts';
+import { haltStore } from '../revisions/halts/halt-store.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 

@@ -4,8 +4,8 @@ import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
+import { listenerStore } from '../deployments/listener-store.ts';
 import { requireListener } from './listener-service.ts';
-import { listenerStore } from './listener-store.ts';
 
 const PREFIX = 'rld_';
 const RANDOM_BYTES = 32;

@@ -1,10 +1,10 @@
 import type { DataPlaneLease, DataPlaneLeaseRequest } from '@runyard/contracts';
 import { ConflictError, type Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
+import { listenerStore } from '../deployments/listener-store.ts';
 import { type Listener, Prisma } from '../generated/client.ts';
 import { restoreStatuses } from './lease-expiry-watch.ts';
 import { requireListener } from './listener-service.ts';
-import { listenerStore } from './listener-store.ts';
 
 /**
  * Leases listeners to data planes: one connection of one data plane at a time represents a listener. Each connection

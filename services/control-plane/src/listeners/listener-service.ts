@@ -18,10 +18,10 @@ import {
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
-import type { PageRequest } from '../deployments/deployment-store.ts';
+import { listenerStore } from '../deployments/listener-store.ts';
 import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
-import { listenerStore } from './listener-store.ts';
+import type { PageRequest } from '../revisions/deployment-store.ts';
 
 /** How long a data plane may take to remove the deployments of a deleted workspace. */
 const DATA_PLANE_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import type { PullToken, PullTokenRequest } from '@runyard/contracts';
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
-import { parseImageReference } from '../project-images/image-reference.ts';
+import { parseImageReference } from '../images/image-reference.ts';
+import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../images/registry-address.ts';
 import type { Registry } from '../registry/registry.ts';
-import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../registry/registry-address.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 
 /** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */

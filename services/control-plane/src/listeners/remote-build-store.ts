@@ -1,9 +1,9 @@
 import type { PlatformImage, RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
-import type { ImageArtifact } from '../drivers/driver.ts';
 import type { Prisma } from '../generated/client.ts';
-import { PostgresRolloutStore, type RolloutRevision } from '../reconciler/rollout-store.ts';
+import type { ImageArtifact } from '../revisions/driver.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
+import { PostgresRolloutStore, type RolloutRevision } from '../revisions/rollout-store.ts';
 
 /** The statuses in which the platform has to build a revision. */
 export const TO_BUILD: RevisionStatus[] = ['AWAITING_BUILD', 'BUILDING'];

@@ -1,11 +1,11 @@
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
-import { BuildError } from '../builds/build-error.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { StepResult } from '../reconciler/deployment-rollout.ts';
 import type { DeploymentWork } from '../reconciler/reconciler.ts';
 import { failRevision, RevisionEndedError, reachStatus } from '../reconciler/revision-steps.ts';
-import type { RolloutRevision } from '../reconciler/rollout-store.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import type { RolloutRevision } from '../revisions/rollout-store.ts';
 import type { RemoteBuildStore } from './remote-build-store.ts';
 
 export interface RemoteBuildDependencies {

@@ -1,6 +1,6 @@
 import { silentLogger } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
-import type { RunningRevision } from '../drivers/driver.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
 import { Autoscaler } from './autoscaler.ts';
 import { computeMetrics } from './deployment-metrics.ts';
 

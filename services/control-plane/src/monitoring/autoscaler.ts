@@ -1,9 +1,9 @@
 import type { Logger } from '@runyard/service-kit';
-import type { RunningRevision } from '../drivers/driver.ts';
-import { type ReplicaRole, scaleBounds } from '../drivers/scale-bounds.ts';
+import { type ReplicaRole, scaleBounds } from '../compute/scale-bounds.ts';
+import { capacityOf, decideScale, type Recommendation, type RoleLoad } from '../compute/scaling-policy.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
 import type { DeploymentMetricValues } from './deployment-metrics.ts';
 import type { ScaleStore } from './scale-store.ts';
-import { capacityOf, decideScale, type Recommendation, type RoleLoad } from './scaling-policy.ts';
 
 const ROLES: readonly ReplicaRole[] = ['agent-api', 'run-worker'];
 

@@ -1,6 +1,6 @@
 import type { MetricValues } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
-import type { RunningReplica } from '../drivers/driver.ts';
+import type { RunningReplica } from '../revisions/driver.ts';
 import { CombinedSamples } from './combine-samples.ts';
 import { computeMetrics } from './deployment-metrics.ts';
 import type { ReplicaSample, ReplicaSamples } from './replica-samples.ts';

@@ -1,5 +1,5 @@
 import type { DeploymentMetricsPoint } from '@runyard/contracts';
-import type { ReplicaRole } from '../drivers/scale-bounds.ts';
+import type { ReplicaRole } from '../compute/scale-bounds.ts';
 import type { ReplicaSample, ReplicaSamples } from './replica-samples.ts';
 import { quantile, type ServiceMetrics } from './service-metrics.ts';
 

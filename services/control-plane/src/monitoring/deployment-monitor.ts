@@ -1,7 +1,7 @@
 import { type Logger, type Metrics, PeriodicTask } from '@runyard/service-kit';
-import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import type { RunningRevision } from '../drivers/driver.ts';
+import type { DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
 import type { RunningRevisions } from '../drivers/running-revisions.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
 import type { Autoscaler } from './autoscaler.ts';
 import { computeMetrics, type DatabaseMetrics, type DeploymentMetricValues } from './deployment-metrics.ts';
 import { type ReplicaSamples, sampleReplicas } from './replica-samples.ts';

@@ -1,4 +1,4 @@
-import type { MeasuredUsage, RunningReplica, RunningRevision } from '../drivers/driver.ts';
+import type { MeasuredUsage, RunningReplica, RunningRevision } from '../revisions/driver.ts';
 import { type ProcessUsage, processUsage } from './process-usage.ts';
 import { readServiceMetrics, type ServiceMetrics } from './service-metrics.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { Counts, ReplicaRole } from '../drivers/scale-bounds.ts';
+import type { Counts, ReplicaRole } from '../compute/scale-bounds.ts';
 
 /** Keeps the last process counts of deployments for the next start, after a restart or with a new revision. */
 export interface ScaleStore {

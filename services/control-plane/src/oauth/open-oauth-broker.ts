@@ -14,7 +14,6 @@ import {
   type Tenant,
   UnauthorizedError,
 } from '@runyard/service-kit';
-import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { Signals } from '../signals.ts';
 import { AgentDeployments, type DeploymentProofs } from './agents/agent-deployments.ts';
@@ -26,6 +25,7 @@ import { RedirectUris } from './flows/redirect-uris.ts';
 import { startRoutes } from './flows/start-routes.ts';
 import { IdentityReach } from './identity-reach.ts';
 import { oauthRoutes } from './oauth-routes.ts';
+import type { OAuthSettings } from './oauth-variables.ts';
 import { ProviderRequests } from './protocol/provider-requests.ts';
 import { ClientRenewal } from './providers/client-renewal.ts';
 import { ProviderClients } from './providers/provider-clients.ts';
@@ -47,7 +47,7 @@ export interface OAuthBroker {
 
 /** Opens the OAuth broker and registers what has to be closed. */
 export function openOAuthBroker(
-  config: Config,
+  config: OAuthSettings,
   dependencies: {
     database: Database;
     bus: EventBus;

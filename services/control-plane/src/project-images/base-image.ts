@@ -1,9 +1,9 @@
 import { arch } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import Type from 'typebox';
-import { BuildError } from '../builds/build-error.ts';
 import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from '../drivers/container/image.ts';
-import { digestOf } from '../registry/digest.ts';
+import { digestOf } from '../images/digest.ts';
+import { BuildError } from '../revisions/build-error.ts';
 import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parseJson } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';
 

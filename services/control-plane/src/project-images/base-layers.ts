@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pRetry from 'p-retry';
-import { BuildError } from '../builds/build-error.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { RegistryError } from '../registry/registry-error.ts';
+import { BuildError } from '../revisions/build-error.ts';
 import type { BaseImage } from './base-image.ts';
 import type { Descriptor } from './image-content.ts';
 import type { ProjectImageStore } from './project-image-store.ts';

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { BuildError } from '../builds/build-error.ts';
+import { REGISTRY_SEGMENT } from '../images/registry-address.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import { readBlob } from '../registry/blob-parts.ts';
-import { REGISTRY_SEGMENT } from '../registry/registry-address.ts';
 import type { RegistryStore, Repository } from '../registry/registry-store.ts';
+import { BuildError } from '../revisions/build-error.ts';
 import type { ImageSource } from './image-source.ts';
 
 /** Reads an image that was pushed to the platform's own registry, for any deployment. */

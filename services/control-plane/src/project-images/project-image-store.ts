@@ -1,10 +1,10 @@
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
+import { digestOf } from '../images/digest.ts';
+import { PROJECT_REPOSITORY } from '../images/registry-address.ts';
 import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, keysOf } from '../registry/blob-parts.ts';
-import { digestOf } from '../registry/digest.ts';
 import { deleteUnsharedBlobs, type LinkedManifest, listManifests, lockImages } from '../registry/linked-manifests.ts';
-import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
 import { CONFIG_TYPE, MANIFEST_TYPE } from './image-content.ts';
 
 export interface StoredBlob {

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Parser, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BuildError } from '../builds/build-error.ts';
+import { BuildError } from '../revisions/build-error.ts';
 import { projectLayer } from './project-layer.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@ import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { Header, type HeaderData, Pax } from 'tar';
-import { BuildError } from '../builds/build-error.ts';
+import { BuildError } from '../revisions/build-error.ts';
 
 /** The folder of projects in their images, the same as in images built by the CLI. */
 export const PROJECT_FOLDER = '/deps/project';

@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type OutboundClient, OutboundRefusedError, type OutboundStreamResponse } from '@runyard/outbound';
 import pRetry from 'p-retry';
-import { BuildError } from '../builds/build-error.ts';
+import { type ImageReference, originOf } from '../images/image-reference.ts';
 import { MANIFEST_LIMIT_BYTES } from '../registry/manifests.ts';
+import { BuildError } from '../revisions/build-error.ts';
 import { MANIFEST_TYPES } from './image-content.ts';
-import { type ImageReference, originOf } from './image-reference.ts';
 import type { ImageSource } from './image-source.ts';
 import { requestToken } from './registry-token.ts';
 

@@ -1,7 +1,7 @@
 import { conforms } from '@runyard/contracts';
 import Type from 'typebox';
-import { BuildError } from '../builds/build-error.ts';
-import { originOf } from './image-reference.ts';
+import { originOf } from '../images/image-reference.ts';
+import { BuildError } from '../revisions/build-error.ts';
 import type { RegistryClientOptions } from './registry-client.ts';
 
 const TokenAnswer = Type.Object({

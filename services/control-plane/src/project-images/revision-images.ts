@@ -1,6 +1,6 @@
-import { BuildError } from '../builds/build-error.ts';
-import type { ImageArtifact } from '../drivers/driver.ts';
-import type { LocalProject } from '../sources/local-directory.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import type { ImageArtifact } from '../revisions/driver.ts';
+import type { LocalProject } from '../revisions/local-directory.ts';
 import type { BaseImage } from './base-image.ts';
 import type { ProjectImages } from './project-images.ts';
 

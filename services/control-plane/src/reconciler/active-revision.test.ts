@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { RunningRevision } from '../drivers/driver.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
 import { ActiveRevision } from './active-revision.ts';
 
 let server: Server;

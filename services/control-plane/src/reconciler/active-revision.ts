@@ -1,7 +1,7 @@
 import type { Logger } from '@runyard/service-kit';
-import type { RunningRevision } from '../drivers/driver.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
+import type { RolloutStore } from '../revisions/rollout-store.ts';
 import { readMountPrefix } from './mount-prefix.ts';
-import type { RolloutStore } from './rollout-store.ts';
 
 export interface StopOptions {
   /** Keeps the route, because another process has taken over and announces its own. */

@@ -1,10 +1,10 @@
 import { sqlState } from '@runyard/database';
 import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
-import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import type { DesiredHalt, HaltOutcome, HaltProgress } from '../deployments/halts/desired-halt.ts';
+import type { DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
+import type { DesiredHalt, HaltOutcome, HaltProgress } from '../revisions/halts/desired-halt.ts';
+import type { RolloutStore } from '../revisions/rollout-store.ts';
 import { findDatabaseAccess } from './revision-specs.ts';
-import type { RolloutStore } from './rollout-store.ts';
 
 export interface DeploymentHaltOptions {
   deploymentId: string;

@@ -6,12 +6,13 @@ import {
 } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
-import { BuildError } from '../builds/build-error.ts';
-import type { RunningRevision } from '../drivers/driver.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import type { RunningRevision } from '../revisions/driver.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
+import { isImageSource } from '../revisions/image-sources.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
-import { isImageSource } from '../sources/image-sources.ts';
+import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import { ActiveRevision, SHORT_GRACE_MS, type StopOptions } from './active-revision.ts';
 import { DeploymentHalt } from './deployment-halt.ts';
 import { readMountPrefix } from './mount-prefix.ts';
@@ -24,7 +25,6 @@ import {
   skipSuperseded,
 } from './revision-steps.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
-import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
 /** The result of `step`: nothing to do, the deployment is deleted, or `step` has to be called again later. */
 export type StepResult = 'settled' | 'gone' | 'retry';

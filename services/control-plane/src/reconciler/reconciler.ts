@@ -1,9 +1,9 @@
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
+import type { RolloutStore } from '../revisions/rollout-store.ts';
 import type { StopOptions } from './active-revision.ts';
 import type { StepResult } from './deployment-rollout.ts';
 import type { Ownership } from './ownership.ts';
-import type { RolloutStore } from './rollout-store.ts';
 
 /** The work on one deployment, one step at a time. */
 export interface DeploymentWork {

@@ -1,13 +1,13 @@
 import type { Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import { redisKeyPrefix } from '../data-plane/deployment-redis.ts';
-import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
-import { resourcesOf } from '../drivers/scale-bounds.ts';
-import { isImageSource } from '../sources/image-sources.ts';
-import { openLocalDirectory } from '../sources/local-directory.ts';
+import { resourcesOf } from '../compute/scale-bounds.ts';
+import { type DatabaseAccess, DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
+import { redisKeyPrefix } from '../deployment-servers/deployment-redis.ts';
+import type { Artifact, RevisionSpec } from '../revisions/driver.ts';
+import { isImageSource } from '../revisions/image-sources.ts';
+import { openLocalDirectory } from '../revisions/local-directory.ts';
+import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
-import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
 /** Connects to a deployment's database and Redis as its own users. */
 export interface StorageAccess extends DatabaseAccess {

@@ -1,7 +1,7 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import { expect, it } from 'vitest';
+import type { RolloutRevision, RolloutStore } from '../revisions/rollout-store.ts';
 import { skipSuperseded } from './revision-steps.ts';
-import type { RolloutRevision, RolloutStore } from './rollout-store.ts';
 
 const revision = (number: number, status: RevisionStatus) =>
   ({ id: `revision ${number}`, number, status }) as unknown as RolloutRevision;

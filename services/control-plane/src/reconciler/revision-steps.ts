@@ -1,13 +1,13 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { AppError, errorCodeOf, type Logger, sanitizeErrorText } from '@runyard/service-kit';
-import { BuildError } from '../builds/build-error.ts';
-import { RevisionStartError } from '../drivers/driver.ts';
+import { BuildError } from '../revisions/build-error.ts';
+import { RevisionStartError } from '../revisions/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
+import type { RolloutDeployment, RolloutRevision, RolloutStore } from '../revisions/rollout-store.ts';
 import { ensureStorage, type StorageAccess } from './revision-specs.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
-import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
 /** The revision was interrupted, skipped or finished meanwhile, so its roll-out stops. */
 export class RevisionEndedError extends Error {

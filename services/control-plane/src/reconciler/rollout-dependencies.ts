@@ -2,15 +2,15 @@ import type { Secret } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
-import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import type { DeploymentRedis } from '../data-plane/deployment-redis.ts';
+import type { Semaphore } from '../compute/semaphore.ts';
+import type { DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
+import type { DeploymentRedis } from '../deployment-servers/deployment-redis.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { HostNames } from '../deployments/host-names.ts';
-import type { Driver } from '../drivers/driver.ts';
+import type { Driver } from '../revisions/driver.ts';
+import type { RolloutStore } from '../revisions/rollout-store.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import type { RolloutStore } from './rollout-store.ts';
-import type { Semaphore } from './semaphore.ts';
 
 /** The dependencies of roll-outs. */
 export interface RolloutDependencies {

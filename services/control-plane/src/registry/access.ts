@@ -1,5 +1,5 @@
+import { PROJECT_REPOSITORY, REGISTRY_USER } from '../images/registry-address.ts';
 import { type Exchange, isRead, send } from './exchange.ts';
-import { PROJECT_REPOSITORY, REGISTRY_USER } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 import type { HeldGrant, RegistryGrant } from './registry-tokens.ts';
 

@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@runyard/contracts';
 import { type Request, reserveStreamBuffers } from '@runyard/service-kit';
+import { type Place, pathOf } from '../images/registry-address.ts';
 import { rangeOf } from './blobs.ts';
 import { parseRange, startOf } from './byte-range.ts';
 import { type Exchange, queryOf, send, unsupported } from './exchange.ts';
-import { type Place, pathOf } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Upload } from './registry-store.ts';
 

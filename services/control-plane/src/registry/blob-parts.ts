@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { v7 as uuidv7 } from 'uuid';
+import { digestOfStream } from '../images/digest.ts';
 import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
-import { digestOfStream } from './digest.ts';
 import type { RegistryError } from './registry-error.ts';
 
 /** A part of a blob, stored as one object. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
+import { DIGEST } from '../images/digest.ts';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import { digestOfParts, type PartStorage, readBlob, type SizeLimit, writePart } from './blob-parts.ts';
-import { DIGEST } from './digest.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
 

@@ -1,8 +1,8 @@
 import type { Request, Response } from '@runyard/service-kit';
+import type { RegistryAddress } from '../images/registry-address.ts';
 import type { Blobs } from './blobs.ts';
 import type { ImageDeletion } from './image-deletion.ts';
 import type { Manifests } from './manifests.ts';
-import type { RegistryAddress } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { RegistryTokens } from './registry-tokens.ts';

@@ -1,6 +1,6 @@
-import { parseImageReference } from '../project-images/image-reference.ts';
+import { parseImageReference } from '../images/image-reference.ts';
+import { REGISTRY_SEGMENT } from '../images/registry-address.ts';
 import type { LinkedManifest } from './linked-manifests.ts';
-import { REGISTRY_SEGMENT } from './registry-address.ts';
 
 /** A name for a manifest, which may move to another one. */
 export interface Tag {

@@ -1,6 +1,6 @@
-import type { PullCredentialFactory } from '../drivers/pull-credential.ts';
+import { REGISTRY_USER } from '../images/registry-address.ts';
+import type { PullCredentialFactory } from '../revisions/pull-credential.ts';
 import type { Registry } from './registry.ts';
-import { REGISTRY_USER } from './registry-address.ts';
 
 /**
  * Issues a deployment's token for images of the platform's own registry. Credentials for other registries are not known

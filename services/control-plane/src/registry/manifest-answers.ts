@@ -1,8 +1,8 @@
 import { PayloadTooLargeError, readAdmittedBody } from '@runyard/service-kit';
+import { type Place, pathOf, repositoryName } from '../images/registry-address.ts';
 import { type Exchange, queryOf, send } from './exchange.ts';
 import { MANIFEST_LIMIT_BYTES } from './manifests.ts';
 import { nextPageLink, parsePage } from './pagination.ts';
-import { type Place, pathOf, repositoryName } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 
 export async function sendManifest(

@@ -1,5 +1,5 @@
+import { DIGEST, digestOf } from '../images/digest.ts';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
-import { DIGEST, digestOf } from './digest.ts';
 import { LIST_TYPE, MEDIA_TYPE, parseImageManifest } from './manifest-content.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Repository, StoredManifest } from './registry-store.ts';

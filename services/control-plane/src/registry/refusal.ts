@@ -1,5 +1,10 @@
 import { type Response, sendReply } from '@runyard/service-kit';
-import { REGISTRY_SEGMENT, type RegistryAddress, type RegistryResource, repositoryName } from './registry-address.ts';
+import {
+  REGISTRY_SEGMENT,
+  type RegistryAddress,
+  type RegistryResource,
+  repositoryName,
+} from '../images/registry-address.ts';
 import type { RegistryError } from './registry-error.ts';
 
 /** Answers with an error. A 401 contains the challenge, which says where to get a token. */

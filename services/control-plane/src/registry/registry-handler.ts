@@ -1,5 +1,6 @@
 import { toUnavailableError } from '@runyard/database';
 import { ClientDisconnectedError, type RequestHandler } from '@runyard/service-kit';
+import { REGISTRY_SEGMENT, type RegistryResource, resourceAt } from '../images/registry-address.ts';
 import { grantOf, requireGrant, sendToken } from './access.ts';
 import { answerUpload, deleteBlob, sendBlob } from './blob-answers.ts';
 import { type Exchange, isRead, type RegistryDependencies, send, unsupported } from './exchange.ts';
@@ -12,7 +13,6 @@ import {
   takeManifest,
 } from './manifest-answers.ts';
 import { challengeOf, refuse } from './refusal.ts';
-import { REGISTRY_SEGMENT, type RegistryResource, resourceAt } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from '@runyard/service-kit';
-import type { Counts, ReplicaRole } from '../drivers/scale-bounds.ts';
+import type { Counts, ReplicaRole } from '../compute/scale-bounds.ts';
 import type { ScaleStore } from '../monitoring/scale-store.ts';
 import type { StateFile } from './state-file.ts';
 

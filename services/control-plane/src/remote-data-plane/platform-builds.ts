@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import type { Artifact } from '../drivers/driver.ts';
 import { RevisionEndedError } from '../reconciler/revision-steps.ts';
 import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts';
-import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
+import { isBuiltSource } from '../revisions/built-sources.ts';
+import type { Artifact } from '../revisions/driver.ts';
+import { isImageSource } from '../revisions/image-sources.ts';
+import type { LocalProject } from '../revisions/local-directory.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
-import { isBuiltSource } from '../sources/built-sources.ts';
-import { isImageSource } from '../sources/image-sources.ts';
-import type { LocalProject } from '../sources/local-directory.ts';
+import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import type { RemoteRolloutStore } from './remote-rollout-store.ts';
 
 type RolloutBuilds = RolloutDependencies['builds'];

@@ -6,7 +6,7 @@ import {
   RevisionStartError,
   type RevisionStartOptions,
   type RunningRevision,
-} from '../drivers/driver.ts';
+} from '../revisions/driver.ts';
 
 /** Runs only projects in one folder of this machine. */
 export class ProjectFolderDriver implements Driver {

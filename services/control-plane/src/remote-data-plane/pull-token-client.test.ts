@@ -5,7 +5,7 @@ import type { DesiredDeployment, PullTokenRequest } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
 import { silentLogger } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RevisionStartError } from '../drivers/driver.ts';
+import { RevisionStartError } from '../revisions/driver.ts';
 import { ControlPlaneRefusedError } from './control-plane-client.ts';
 import { PullTokenClient } from './pull-token-client.ts';
 import { StateFile } from './state-file.ts';

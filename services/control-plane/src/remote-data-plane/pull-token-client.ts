@@ -1,8 +1,8 @@
 import { type DesiredRevision, PULL_TOKEN_SECONDS_MAX } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import pRetry from 'p-retry';
-import { RevisionStartError } from '../drivers/driver.ts';
-import type { FindPullCredential, PullCredential, PullCredentialFactory } from '../drivers/pull-credential.ts';
+import { RevisionStartError } from '../revisions/driver.ts';
+import type { FindPullCredential, PullCredential, PullCredentialFactory } from '../revisions/pull-credential.ts';
 import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { StateFile } from './state-file.ts';

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { DeploymentRoute, DesiredDeployment, DesiredRevision, RevisionStatus } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
-import type { DesiredHalt, HaltOutcome } from '../deployments/halts/desired-halt.ts';
-import type { Activation, RolloutDeployment, RolloutRevision, RolloutStore } from '../reconciler/rollout-store.ts';
+import type { DesiredHalt, HaltOutcome } from '../revisions/halts/desired-halt.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
+import type { Activation, RolloutDeployment, RolloutRevision, RolloutStore } from '../revisions/rollout-store.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';

@@ -3,9 +3,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredDeployment } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import type { PullCredential } from '../drivers/pull-credential.ts';
-import type { Counts } from '../drivers/scale-bounds.ts';
+import type { Counts } from '../compute/scale-bounds.ts';
 import { ignoreMissing } from '../files/ignore-missing.ts';
+import type { PullCredential } from '../revisions/pull-credential.ts';
 
 /** The state with which a data plane can start while its control plane is unreachable. */
 export interface DataPlaneState {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WORKSPACE_SECRETS_NAME } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RevisionStartError } from '../drivers/driver.ts';
+import { RevisionStartError } from '../revisions/driver.ts';
 import { checkReferences, ReferencedSecrets } from './secret-references.ts';
 
 const tenant = (workspaceId: string) => ({ organizationId: 'o', workspaceId });

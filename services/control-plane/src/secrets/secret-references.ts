@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Secret, type SecretReference, WORKSPACE_SECRETS_NAME } from '@runyard/contracts';
 import { BadRequestError, type Tenant } from '@runyard/service-kit';
-import { RevisionStartError } from '../drivers/driver.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
+import { RevisionStartError } from '../revisions/driver.ts';
 import { checkNames } from './secret-set.ts';
 
 /** @throws BadRequestError when the references are invalid variables, or conflict with the secrets */

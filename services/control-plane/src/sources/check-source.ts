@@ -1,13 +1,13 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { BadRequestError, type Tenant } from '@runyard/service-kit';
+import type { PodRules } from '../compute/pod-overrides.ts';
 import type { Queries } from '../database/database.ts';
-import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
-import type { RegistryAddress } from '../registry/registry-address.ts';
-import { isBuiltSource } from './built-sources.ts';
+import type { RegistryAddress } from '../images/registry-address.ts';
+import { isBuiltSource } from '../revisions/built-sources.ts';
+import { isImageSource } from '../revisions/image-sources.ts';
+import { openLocalDirectory } from '../revisions/local-directory.ts';
 import { checkIntegration } from './github/integrations.ts';
 import { checkRepositoryUrl, fullRef, type RepositoryRules } from './github/repository-url.ts';
-import { isImageSource } from './image-sources.ts';
-import { openLocalDirectory } from './local-directory.ts';
 import { checkUploaded } from './uploads/uploads.ts';
 
 /** The rules of this installation for sources. */

@@ -6,12 +6,12 @@ import { silentLogger } from '@runyard/service-kit';
 import { createTestDatabase, HANGS_AFTER_MS, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts';
-import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
-import { RevisionStartError } from '../../src/drivers/driver.ts';
 import type { SupervisionOptions } from '../../src/drivers/process/launcher.ts';
 import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
 import { makeLogOpener } from '../../src/logs/revision-log.ts';
 import { readMountPrefix } from '../../src/reconciler/mount-prefix.ts';
+import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/revisions/driver.ts';
+import { RevisionStartError } from '../../src/revisions/driver.ts';
 
 export interface DriverUnderTest {
   driver: Driver;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { RevisionStartError } from '../driver.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 import { lastLine, QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 

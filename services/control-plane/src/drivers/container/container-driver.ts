@@ -3,18 +3,18 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
 import {
   type Driver,
   type RevisionSpec,
   RevisionStartError,
   type RevisionStartOptions,
   type RunningRevision,
-} from '../driver.ts';
+} from '../../revisions/driver.ts';
+import type { FindPullCredential } from '../../revisions/pull-credential.ts';
+import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
 import type { Launcher, Replica, SupervisionOptions } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
 import type { ServiceAddress } from '../process/supervised-service.ts';
-import type { FindPullCredential } from '../pull-credential.ts';
 import { checkDatabaseReach } from './check-reach.ts';
 import { Container } from './container.ts';
 import { removeDeploymentImages } from './deployment-images.ts';

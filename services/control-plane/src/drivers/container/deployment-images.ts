@@ -1,5 +1,5 @@
-import { REGISTRY_SEGMENT } from '../../registry/registry-address.ts';
-import { RevisionStartError } from '../driver.ts';
+import { REGISTRY_SEGMENT } from '../../images/registry-address.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 
 /**

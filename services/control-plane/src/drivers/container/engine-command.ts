@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { RevisionStartError } from '../driver.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 
 export interface CommandResult {
   code: number | null;

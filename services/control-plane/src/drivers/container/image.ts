@@ -1,8 +1,8 @@
 import { conforms } from '@runyard/contracts';
 import Type from 'typebox';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { RevisionStartError } from '../driver.ts';
-import type { PullCredential } from '../pull-credential.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
+import type { PullCredential } from '../../revisions/pull-credential.ts';
 import { describeMissingEngine, lastLine, runEngine } from './engine-command.ts';
 
 /** Set by the base image, and so by every image built from it: such an image follows the protocol of docs/images.md. */

@@ -2,7 +2,7 @@ import { BlockList, connect, createServer, type Server, type Socket } from 'node
 import { conforms } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import Type from 'typebox';
-import { RevisionStartError } from '../driver.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { RevisionSpec } from '../../revisions/driver.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
-import type { RevisionSpec } from '../driver.ts';
 import { loopbackEndpoints, toContainerAddresses } from './machine-addresses.ts';
 
 const addresses = (

@@ -1,5 +1,5 @@
+import type { RevisionSpec } from '../../revisions/driver.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
-import type { RevisionSpec } from '../driver.ts';
 
 /** The name under which containers reach the machine they run on. */
 export const MACHINE_NAME = 'host.docker.internal';

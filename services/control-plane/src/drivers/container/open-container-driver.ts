@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
+import type { PullCredentialFactory } from '../../revisions/pull-credential.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import type { SupervisionOptions } from '../process/launcher.ts';
-import type { PullCredentialFactory } from '../pull-credential.ts';
 import { ContainerDriver } from './container-driver.ts';
 
 export const containerVariables = {

@@ -1,4 +1,4 @@
-import { RevisionStartError } from '../driver.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 import { LABELS } from './run-arguments.ts';
 

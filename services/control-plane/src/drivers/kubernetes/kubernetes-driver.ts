@@ -1,23 +1,23 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
+import { objectName } from '../../compute/object-names.ts';
+import { findPodOverrideFault, type PodRules } from '../../compute/pod-overrides.ts';
+import { type Counts, scaleBounds } from '../../compute/scale-bounds.ts';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
-import type { PlatformSettings } from '../deployment-variables.ts';
 import {
   type Driver,
   type RevisionSpec,
   RevisionStartError,
   type RevisionStartOptions,
   type RunningRevision,
-} from '../driver.ts';
-import type { FindPullCredential } from '../pull-credential.ts';
+} from '../../revisions/driver.ts';
+import type { FindPullCredential } from '../../revisions/pull-credential.ts';
+import type { PlatformSettings } from '../deployment-variables.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusedError } from './cluster-api.ts';
 import { KubernetesRevision, type RevisionDependencies } from './kubernetes-revision.ts';
-import { objectName } from './labels.ts';
-import { findPodOverrideFault, type PodRules } from './pod-overrides.ts';
 import { PodUsage } from './pod-usage.ts';
 import { PodWatch } from './pod-watch.ts';
 import { Removal } from './removal.ts';

@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import type { Logger } from '@runyard/service-kit';
+import { objectName } from '../../compute/object-names.ts';
+import { type Counts, type ReplicaRole, scaleBounds } from '../../compute/scale-bounds.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
+import type { RevisionSpec, RunningReplica, RunningRevision } from '../../revisions/driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { type Counts, type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { type CredentialRenewal, renewUntilAborted } from './credential-renewal.ts';
-import { objectName } from './labels.ts';
 import { PodLogs } from './pod-logs.ts';
 import { hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
 import { PORT } from './pod-template.ts';

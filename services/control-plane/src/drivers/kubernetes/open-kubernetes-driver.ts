@@ -1,5 +1,5 @@
 import { logSegments } from '../../logs/log-segments.ts';
-import type { PullCredentialFactory } from '../pull-credential.ts';
+import type { PullCredentialFactory } from '../../revisions/pull-credential.ts';
 import { ClusterApi } from './cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from './kubernetes-driver.ts';
 

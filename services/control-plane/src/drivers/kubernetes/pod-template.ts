@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { V1Container, V1PodTemplateSpec, V1Probe, V1ResourceRequirements } from '@kubernetes/client-node';
 import type { ResourceSpec } from '@runyard/contracts';
-import type { ImageArtifact, RevisionSpec } from '../driver.ts';
-import type { ReplicaRole } from '../scale-bounds.ts';
-import { labelsOf, objectName } from './labels.ts';
+import { objectName } from '../../compute/object-names.ts';
+import type { ReplicaRole } from '../../compute/scale-bounds.ts';
+import type { ImageArtifact, RevisionSpec } from '../../revisions/driver.ts';
+import { labelsOf } from './labels.ts';
 import { handoverVolumes, prepareContainer, secretsContainer, serviceCommand } from './secret-handover.ts';
 
 export const PORT = 8000;

@@ -1,4 +1,4 @@
-import type { MeasuredUsage } from '../driver.ts';
+import type { MeasuredUsage } from '../../revisions/driver.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { MANAGED_BY, selectorOf } from './labels.ts';
 

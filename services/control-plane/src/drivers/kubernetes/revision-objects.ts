@@ -6,12 +6,13 @@ import type {
   V2HorizontalPodAutoscaler,
   V2MetricSpec,
 } from '@kubernetes/client-node';
-import { capacityOf } from '../../monitoring/scaling-policy.ts';
+import { objectName } from '../../compute/object-names.ts';
+import { type ReplicaRole, scaleBounds } from '../../compute/scale-bounds.ts';
+import { capacityOf } from '../../compute/scaling-policy.ts';
+import type { ImageArtifact, RevisionSpec } from '../../revisions/driver.ts';
+import type { PullCredential } from '../../revisions/pull-credential.ts';
 import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
-import type { ImageArtifact, RevisionSpec } from '../driver.ts';
-import type { PullCredential } from '../pull-credential.ts';
-import { type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
-import { labelsOf, objectName } from './labels.ts';
+import { labelsOf } from './labels.ts';
 import { PORT, podTemplate } from './pod-template.ts';
 import { SECRETS_KEY } from './secret-handover.ts';
 

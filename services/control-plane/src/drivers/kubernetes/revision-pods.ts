@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import type { RevisionSpec } from '../driver.ts';
-import { type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
+import { type ReplicaRole, scaleBounds } from '../../compute/scale-bounds.ts';
+import type { RevisionSpec } from '../../revisions/driver.ts';
 import { isLive, roleOf } from './pod-state.ts';
 import type { PodWatch } from './pod-watch.ts';
 

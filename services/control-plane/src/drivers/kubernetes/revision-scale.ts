@@ -1,9 +1,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Logger } from '@runyard/service-kit';
-import type { RevisionSpec } from '../driver.ts';
-import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
+import { objectName } from '../../compute/object-names.ts';
+import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '../../compute/scale-bounds.ts';
+import type { RevisionSpec } from '../../revisions/driver.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import { objectName } from './labels.ts';
 import type { RevisionPods } from './revision-pods.ts';
 
 export interface RevisionScaleOptions {

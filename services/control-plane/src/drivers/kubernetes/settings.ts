@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { PodRules } from './pod-overrides.ts';
+import type { PodRules } from '../../compute/pod-overrides.ts';
 
 export const kubernetesVariables = {
   KUBERNETES_NAMESPACE: Type.Optional(

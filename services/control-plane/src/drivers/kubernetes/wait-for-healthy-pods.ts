@@ -1,9 +1,9 @@
 import { type EventEmitter, once } from 'node:events';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
-import { RevisionStartError } from '../driver.ts';
-import type { ReplicaRole } from '../scale-bounds.ts';
+import { objectName } from '../../compute/object-names.ts';
+import type { ReplicaRole } from '../../compute/scale-bounds.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import { objectName } from './labels.ts';
 import { describeUnready, failureOf, isReady } from './pod-state.ts';
 
 export interface HealthOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { LocalProject } from '../../sources/local-directory.ts';
+import type { RevisionSpec } from '../../revisions/driver.ts';
+import type { LocalProject } from '../../revisions/local-directory.ts';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
-import type { RevisionSpec } from '../driver.ts';
 import { childVariables } from './child-environment.ts';
 
 const platform: PlatformSettings = {

@@ -1,7 +1,7 @@
 import { machineEnvironment } from '@runyard/contracts';
-import type { LocalProject } from '../../sources/local-directory.ts';
+import type { RevisionSpec } from '../../revisions/driver.ts';
+import type { LocalProject } from '../../revisions/local-directory.ts';
 import { type PlatformSettings, type ReplicaVariables, replicaVariables } from '../deployment-variables.ts';
-import type { RevisionSpec } from '../driver.ts';
 
 /** Returns the variables of an agent-api or run-worker that runs as a process of this machine. */
 export function childVariables(

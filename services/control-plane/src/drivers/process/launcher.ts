@@ -1,7 +1,7 @@
 import type { Logger } from '@runyard/service-kit';
+import type { Counts, ReplicaRole } from '../../compute/scale-bounds.ts';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import type { Counts, ReplicaRole } from '../scale-bounds.ts';
 import type { ChildOptions, Launched } from './child.ts';
 import type { ServiceAddress, SupervisionTimings } from './supervised-service.ts';
 

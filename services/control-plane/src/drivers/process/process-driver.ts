@@ -1,6 +1,6 @@
 import { freePort } from '@runyard/service-kit';
+import type { Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../../revisions/driver.ts';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
-import type { Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
 import type { SupervisionOptions } from './launcher.ts';

@@ -1,7 +1,12 @@
 import { withDeadline } from '@runyard/deadline';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { type RevisionSpec, RevisionStartError, type RevisionStartOptions, type RunningRevision } from '../driver.ts';
+import {
+  type RevisionSpec,
+  RevisionStartError,
+  type RevisionStartOptions,
+  type RunningRevision,
+} from '../../revisions/driver.ts';
 import type { Launcher, SupervisionOptions } from './launcher.ts';
 import { SupervisedRevision } from './supervised-revision.ts';
 

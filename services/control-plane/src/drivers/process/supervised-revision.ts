@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
+import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '../../compute/scale-bounds.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
-import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '../scale-bounds.ts';
+import type { RevisionSpec, RunningReplica, RunningRevision } from '../../revisions/driver.ts';
 import type { Launcher, Replica, SupervisionOptions } from './launcher.ts';
 import { SupervisedService } from './supervised-service.ts';
 

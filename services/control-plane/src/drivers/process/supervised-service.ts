@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
-import { RevisionStartError } from '../driver.ts';
+import { RevisionStartError } from '../../revisions/driver.ts';
 import { type ChildExit, describeExit, type Launched } from './child.ts';
 import { checkHealth, waitUntilHealthy } from './health-check.ts';
 

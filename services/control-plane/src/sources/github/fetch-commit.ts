@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { BuildError } from '../../builds/build-error.ts';
 import { secretMask } from '../../logs/secret-mask.ts';
+import { BuildError } from '../../revisions/build-error.ts';
 import type { RepositoryAddress } from './repository-url.ts';
 
 export interface CommitRequest {

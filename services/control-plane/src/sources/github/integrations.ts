@@ -11,7 +11,7 @@ import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf }
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import type { GithubIntegration as IntegrationRow } from '../../generated/client.ts';
-import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
+import type { RolloutRevision } from '../../revisions/rollout-store.ts';
 import type { RepositoryListing } from './repository-listing.ts';
 import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 

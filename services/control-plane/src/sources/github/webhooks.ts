@@ -18,8 +18,8 @@ import {
   UnauthorizedError,
 } from '@runyard/service-kit';
 import type { Queries } from '../../database/database.ts';
-import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { Deployment, PrismaClient } from '../../generated/client.ts';
+import { deploymentStore } from '../../revisions/deployment-store.ts';
 import { fullRef, isSameRepository } from './repository-url.ts';
 import { webhookStore } from './webhook-store.ts';
 

@@ -6,7 +6,7 @@ import { create } from 'tar';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BuildSource } from '../../builds/build-source.ts';
 import { ObjectStorageUnavailableError } from '../../object-storage/object-storage.ts';
-import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
+import type { RolloutRevision } from '../../revisions/rollout-store.ts';
 import { uploadSources } from './uploaded-source.ts';
 
 let folder: string;

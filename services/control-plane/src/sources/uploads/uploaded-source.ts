@@ -1,9 +1,9 @@
 import type { SourceRevisionConfig } from '@runyard/contracts';
-import { BuildError } from '../../builds/build-error.ts';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
 import { checkAvailable, type ObjectStorage } from '../../object-storage/object-storage.ts';
+import { BuildError } from '../../revisions/build-error.ts';
 
 /** Returns the key prefix of a deployment's sources in the object storage. */
 export const objectsPrefix = (deploymentId: string) => `deployments/${deploymentId}/`;

@@ -19,11 +19,11 @@ import {
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
-import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { SourceUpload } from '../../generated/client.ts';
 import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 import { pendingObjects } from '../../object-storage/pending-objects.ts';
+import { deploymentStore } from '../../revisions/deployment-store.ts';
 import type { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';

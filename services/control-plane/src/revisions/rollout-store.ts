@@ -1,11 +1,11 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
-import type { DesiredHalt, HaltOutcome } from '../deployments/halts/desired-halt.ts';
-import { haltStore } from '../deployments/halts/halt-store.ts';
 import { deploymentEvents, routeOf } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import { moveRevision } from '../revisions/revision-moves.ts';
-import { TERMINAL } from '../revisions/revision-transitions.ts';
+import type { DesiredHalt, HaltOutcome } from './halts/desired-halt.ts';
+import { haltStore } from './halts/halt-store.ts';
+import { moveRevision } from './revision-moves.ts';
+import { TERMINAL } from './revision-transitions.ts';
 
 export type RolloutDeployment = Pick<
   Deployment,

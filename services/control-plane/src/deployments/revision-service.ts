@@ -1,12 +1,12 @@
 import type { Deployment, DeploymentPatch, Revision, RevisionList, RevisionStatus } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
-import type { ChangeDependencies } from '../deployments/change-dependencies.ts';
-import { planPatch, redeploySpec } from '../deployments/deployment-changes.ts';
-import { deploymentStore, type PageRequest, type RevisionFilter } from '../deployments/deployment-store.ts';
-import { type PlanChange, requireDeployment } from '../deployments/desired-state.ts';
 import type { Prisma, Revision as RevisionRow } from '../generated/client.ts';
-import { moveRevision } from './revision-moves.ts';
+import { deploymentStore, type PageRequest, type RevisionFilter } from '../revisions/deployment-store.ts';
+import { moveRevision } from '../revisions/revision-moves.ts';
+import type { ChangeDependencies } from './change-dependencies.ts';
+import { planPatch, redeploySpec } from './deployment-changes.ts';
+import { type PlanChange, requireDeployment } from './desired-state.ts';
 
 /** Lists, creates and interrupts the revisions of a deployment for callers. */
 export class RevisionService {

@@ -1,5 +1,5 @@
 import type { ResourceSpec } from '@runyard/contracts';
-import { isOwnName } from './labels.ts';
+import { isOwnName } from './object-names.ts';
 
 /** The fields of pods that deployments may choose, as the cluster's operator allows. */
 export interface PodRules {

@@ -1,8 +1,8 @@
 import type { ComputeConfig } from '@runyard/contracts';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import type { PageRequest } from '../deployments/deployment-store.ts';
 import type { Listener, Prisma } from '../generated/client.ts';
+import type { PageRequest } from '../revisions/deployment-store.ts';
 
 /** Queries listeners for callers, always within one workspace. */
 export const listenerStore = {

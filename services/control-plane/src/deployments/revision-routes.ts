@@ -2,8 +2,8 @@ import { createRevision, getRevision, interruptRevision, listRevisions, redeploy
 import { toSqlValue } from '@runyard/database';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, ok } from '@runyard/service-kit';
+import { parseStatuses } from '../revisions/status-filter.ts';
 import type { RevisionService } from './revision-service.ts';
-import { parseStatuses } from './status-filter.ts';
 
 export function revisionRoutes(revisions: RevisionService, keys: IdempotencyKeys): BoundOperation[] {
   return [

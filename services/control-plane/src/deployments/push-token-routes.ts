@@ -9,9 +9,9 @@ import {
   tenantOf,
 } from '@runyard/service-kit';
 import type { Database, Queries } from '../database/database.ts';
-import { deploymentStore } from '../deployments/deployment-store.ts';
-import type { Registry } from './registry.ts';
-import { REGISTRY_USER } from './registry-address.ts';
+import { REGISTRY_USER } from '../images/registry-address.ts';
+import type { Registry } from '../registry/registry.ts';
+import { deploymentStore } from '../revisions/deployment-store.ts';
 
 /** Long enough to push a large image over a slow line, and to retry. */
 const LIFETIME_MS = 3_600_000;

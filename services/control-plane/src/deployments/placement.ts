@@ -1,10 +1,10 @@
 import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
 import type { Tenant } from '@runyard/service-kit';
+import type { PodRules } from '../compute/pod-overrides.ts';
 import type { Queries } from '../database/database.ts';
-import { invalidSource } from '../deployments/source-fields.ts';
-import type { PodRules } from '../drivers/kubernetes/pod-overrides.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
+import { invalidSource } from './source-fields.ts';
 
 const NAMESPACE = "'source_config.listener_config.k8s_namespace'";
 

@@ -2,11 +2,11 @@ import type { LogEntry, LogPage, LogRequest, LogType } from '@runyard/contracts'
 import { isUuid } from '@runyard/contracts';
 import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { mustBeReadable } from '../deployments/must-be-readable.ts';
-import { messageOf } from './log-entry.ts';
-import { logSegments } from './log-segments.ts';
-import { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from './read-logs.ts';
-import { parseRequestTime } from './request-time.ts';
+import { messageOf } from '../logs/log-entry.ts';
+import { logSegments } from '../logs/log-segments.ts';
+import { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from '../logs/read-logs.ts';
+import { parseRequestTime } from '../logs/request-time.ts';
+import { mustBeReadable } from './must-be-readable.ts';
 
 export interface LogSelection {
   deploymentId: string;

@@ -1,5 +1,5 @@
 import type { ResourceSpec } from '@runyard/contracts';
-import type { ReplicaRole, ScaleBounds } from '../drivers/scale-bounds.ts';
+import type { ReplicaRole, ScaleBounds } from './scale-bounds.ts';
 
 /** The load of one role, over all its processes. Unknown values are null. */
 export interface RoleLoad {

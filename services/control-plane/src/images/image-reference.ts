@@ -1,4 +1,4 @@
-import { DIGEST } from '../registry/digest.ts';
+import { DIGEST } from './digest.ts';
 
 /** The location of an image: registry, repository, and tag or digest. */
 export interface ImageReference {

@@ -1,6 +1,6 @@
 import type { ErrorCode, ResourceSpec } from '@runyard/contracts';
-import type { LocalProject } from '../sources/local-directory.ts';
-import type { ReplicaRole } from './scale-bounds.ts';
+import type { ReplicaRole } from '../compute/scale-bounds.ts';
+import type { LocalProject } from './local-directory.ts';
 
 /** The code of a revision: a project on this machine's disk, or an image that contains one. */
 export type Artifact = { kind: 'project'; project: LocalProject } | ImageArtifact;

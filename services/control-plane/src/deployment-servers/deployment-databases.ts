@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import type { DesiredHalt, HaltProgress } from '../deployments/halts/desired-halt.ts';
-import { Semaphore } from '../reconciler/semaphore.ts';
+import { Semaphore } from '../compute/semaphore.ts';
+import type { DesiredHalt, HaltProgress } from '../revisions/halts/desired-halt.ts';
 
 /** Connects to one deployment's database as its own role. */
 export interface DatabaseAccess {

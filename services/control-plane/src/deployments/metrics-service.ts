@@ -1,10 +1,10 @@
 import type { DeploymentMetrics, DeploymentMetricsPoint } from '@runyard/contracts';
 import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { mustBeReadable } from '../deployments/must-be-readable.ts';
 import { parseRequestTime } from '../logs/request-time.ts';
-import { CombinedSamples } from './combine-samples.ts';
-import type { SampleStore } from './sample-store.ts';
+import { CombinedSamples } from '../monitoring/combine-samples.ts';
+import type { SampleStore } from '../monitoring/sample-store.ts';
+import { mustBeReadable } from './must-be-readable.ts';
 
 const DEFAULT_WINDOW_MS = 15 * 60_000;
 /** A dashboard has hardly more pixels to draw them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scaleBounds } from '../drivers/scale-bounds.ts';
+import { scaleBounds } from './scale-bounds.ts';
 import { capacityOf, decideScale, type Recommendation, type RoleLoad } from './scaling-policy.ts';
 
 const MINUTE_MS = 60_000;
