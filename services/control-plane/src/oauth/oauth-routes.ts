@@ -25,9 +25,9 @@ import {
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, excludeFromInFlight, noContent, ok } from '@runyard/service-kit';
 import type { ConnectionService } from './agents/connection-service.ts';
+import type { Authentication } from './flows/authentication.ts';
 import type { FlowService } from './flows/flow-service.ts';
 import type { ProviderService } from './providers/provider-service.ts';
-import type { Authentication } from './tokens/authentication.ts';
 import type { TokenService } from './tokens/token-service.ts';
 
 /** Answers with a token must not be cached. */

@@ -13,9 +13,9 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
+import type { TokenVault } from '../token-vault.ts';
 import { makeImportedToken } from '../tokens/imported-token.ts';
 import { tokenStore } from '../tokens/token-store.ts';
-import type { TokenVault } from '../tokens/token-vault.ts';
 
 interface Dependencies {
   database: Database;

@@ -1,9 +1,9 @@
 import { type HandlerRequest, type Logger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
+import { RedirectUris } from '../providers/redirect-uris.ts';
 import { BrowserCookie } from './browser-cookie.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import type { FlowService } from './flow-service.ts';
-import { RedirectUris } from './redirect-uris.ts';
 
 const log = { info: () => undefined, error: () => undefined } as unknown as Logger;
 

@@ -16,10 +16,10 @@ import type { Signals } from '../../signals.ts';
 import { ProviderRefusedError, ProviderUnavailableError } from '../protocol/errors.ts';
 import type { ClientRenewal } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
+import type { RedirectUris } from '../providers/redirect-uris.ts';
 import type { GrantedTokens } from '../tokens/granted-tokens.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
 import { isSecretOf, makeState, readState } from './flow-state.ts';
-import type { RedirectUris } from './redirect-uris.ts';
 
 /** Milliseconds for which the result of a flow can be read. */
 const KEPT_MS = 24 * 3_600_000;

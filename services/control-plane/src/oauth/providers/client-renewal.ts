@@ -2,11 +2,11 @@ import { toSqlText } from '@runyard/database';
 import type { AuthorizationServer } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider } from '../../generated/client.ts';
-import type { RedirectUris } from '../flows/redirect-uris.ts';
 import { providerError } from '../protocol/errors.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { registerClient } from './client-registration.ts';
 import type { ProviderClients } from './provider-clients.ts';
+import type { RedirectUris } from './redirect-uris.ts';
 
 /**
  * Milliseconds before its end at which a secret is replaced, if it lives longer: a person on the way to the provider

@@ -7,14 +7,14 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider as Row } from '../../generated/client.ts';
 import { Prisma } from '../../generated/client.ts';
-import { endFlows } from '../flows/end-flows.ts';
-import type { RedirectUris } from '../flows/redirect-uris.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
-import type { Revocations } from '../tokens/revocations.ts';
+import { endFlows } from './end-flows.ts';
 import { discoverMcpServer } from './mcp-discovery.ts';
 import type { ProviderClients } from './provider-clients.ts';
 import { providerStore } from './provider-store.ts';
 import { providerView } from './provider-view.ts';
+import type { RedirectUris } from './redirect-uris.ts';
+import type { Revocations } from './revocations.ts';
 
 interface Dependencies {
   database: Database;

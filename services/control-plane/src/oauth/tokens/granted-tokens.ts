@@ -1,8 +1,8 @@
 import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
 import type { Grant } from '../protocol/provider-client.ts';
+import type { TokenVault } from '../token-vault.ts';
 import { tokenStore } from './token-store.ts';
-import type { TokenVault } from './token-vault.ts';
 
 /** Stores the tokens that flows obtain. */
 export class GrantedTokens {

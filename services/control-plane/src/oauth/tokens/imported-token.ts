@@ -1,7 +1,7 @@
 import type { AgentTokenImport } from '@runyard/contracts';
 import type { OAuthProvider } from '../../generated/client.ts';
+import type { TokenVault } from '../token-vault.ts';
 import { type NewToken, tokenStore } from './token-store.ts';
-import type { TokenVault } from './token-vault.ts';
 
 /** Makes the row of an imported token. The caller adds its owner and whether it is the default. */
 export function makeImportedToken(

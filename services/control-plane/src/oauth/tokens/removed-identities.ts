@@ -2,9 +2,9 @@ import { conforms, IdentityRemoved } from '@runyard/contracts';
 import type { EventBus } from '@runyard/event-bus';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
-import { endFlows } from '../flows/end-flows.ts';
 import type { IdentityReach } from '../identity-reach.ts';
-import type { Revocations } from './revocations.ts';
+import { endFlows } from '../providers/end-flows.ts';
+import type { Revocations } from '../providers/revocations.ts';
 import { type TokenOwner, tokenStore } from './token-store.ts';
 
 interface Dependencies {

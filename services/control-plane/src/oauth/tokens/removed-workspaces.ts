@@ -1,6 +1,6 @@
 import type { Logger, Tenant } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations } from '../providers/revocations.ts';
 import { tokenStore } from './token-store.ts';
 
 interface Dependencies {

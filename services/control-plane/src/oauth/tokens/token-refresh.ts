@@ -8,8 +8,8 @@ import { isGrantRefused, ProviderUnavailableError } from '../protocol/errors.ts'
 import type { Grant } from '../protocol/provider-client.ts';
 import { isClientSecretExpired } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
-import type { TokenWithProvider } from './revocations.ts';
-import type { TokenSecrets, TokenVault } from './token-vault.ts';
+import type { TokenWithProvider } from '../providers/revocations.ts';
+import type { TokenSecrets, TokenVault } from '../token-vault.ts';
 
 /** Milliseconds before its expiry at which a token is refreshed, so that its caller has time to use it. */
 const AHEAD_MS = 60_000;

@@ -4,10 +4,10 @@ import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
+import type { Revocations, TokenWithProvider } from '../providers/revocations.ts';
+import type { TokenVault } from '../token-vault.ts';
 import { makeImportedToken } from './imported-token.ts';
-import type { Revocations, TokenWithProvider } from './revocations.ts';
 import { tokenStore } from './token-store.ts';
-import type { TokenVault } from './token-vault.ts';
 import { tokenView } from './token-view.ts';
 
 interface Dependencies {

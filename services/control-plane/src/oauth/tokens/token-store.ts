@@ -3,7 +3,7 @@ import type { Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
-import type { TokenWithProvider } from './revocations.ts';
+import type { TokenWithProvider } from '../providers/revocations.ts';
 
 /** A user of an organization: an identity, which may have users of its own as subjects. */
 export interface TokenOwner {

@@ -4,11 +4,11 @@ import { BadRequestError, hasPermission, NotFoundError, type Principal, tenantOf
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
 import type { AgentDeployment, AgentDeployments } from '../agents/agent-deployments.ts';
-import type { FlowService } from '../flows/flow-service.ts';
 import type { IdentityReach } from '../identity-reach.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
-import type { TokenRefresh } from './token-refresh.ts';
-import { tokenStore } from './token-store.ts';
+import type { TokenRefresh } from '../tokens/token-refresh.ts';
+import { tokenStore } from '../tokens/token-store.ts';
+import type { FlowService } from './flow-service.ts';
 
 interface TokenQuery {
   caller: Principal;

@@ -1,7 +1,7 @@
 import type { Logger } from '@runyard/service-kit';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
-import type { ProviderClients } from '../providers/provider-clients.ts';
-import type { TokenVault } from './token-vault.ts';
+import type { TokenVault } from '../token-vault.ts';
+import type { ProviderClients } from './provider-clients.ts';
 
 export type TokenWithProvider = OAuthToken & { provider: OAuthProvider };
 

@@ -1,5 +1,5 @@
 import type { Cipher } from '@runyard/encryption';
-import type { OAuthToken } from '../../generated/client.ts';
+import type { OAuthToken } from '../generated/client.ts';
 
 /** The encrypted part of a token, which nobody may read in a copy of the database. */
 export interface TokenSecrets {
