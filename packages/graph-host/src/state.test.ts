@@ -22,6 +22,8 @@ const stateOf = async (graphId: string, threadId: string, backends: TestBackends
 const historyOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
   (await host.getHistory({ graphId, threadId, limit: 10, ...more }, backends)) as State[];
 
+const asWire = (state: unknown): unknown => JSON.parse(JSON.stringify(state));
+
 /** Runs a graph that asks twice to its end, and returns its thread. */
 async function runWithTwoAnswers(backends: TestBackends): Promise<string> {
   const request = executionRequest('hitl', { input: { topic: 'tea' } });
@@ -216,7 +218,7 @@ it('an update writes state as a node, and a run goes on from it', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();
   const update = { graphId: 'steps', threadId, values: { count: 5, until: 7 }, asNode: 'step' };
-  const written = await host.updateState(update, backends);
+  const { written } = await host.updateState(update, backends);
   const state = await stateOf('steps', threadId, backends);
   expect(written).toEqual({
     checkpoint: { thread_id: threadId, checkpoint_ns: '', checkpoint_id: state.checkpoint_id },
@@ -231,6 +233,54 @@ it('an update writes state as a node, and a run goes on from it', async () => {
   });
   const { values } = await runToEnd(host, executionRequest('steps', { threadId }), backends);
   expect(values).toEqual({ count: 7, until: 7 });
+});
+
+it('an update answers with the state that is read after it, without reading its checkpoint from storage', async () => {
+  const backends = memoryBackends();
+  const { threadId, ...first } = executionRequest('hitl', { input: { topic: 'tea' } });
+  await runToEnd(host, { threadId, ...first }, backends);
+  const read: (string | undefined)[] = [];
+  const get = backends.checkpoints.get.bind(backends.checkpoints);
+  backends.checkpoints.get = (thread, namespace, checkpointId) => {
+    read.push(checkpointId);
+    return get(thread, namespace, checkpointId);
+  };
+  const supersteps = ['__input__', '__start__', 'ask'].map((as_node) => ({
+    updates: [{ values: { topic: 'coffee' }, as_node }],
+  }));
+  // An update inherits what it does not write, whether a run or another update has written that.
+  for (const update of [
+    { threadId, graphId: 'hitl', values: { answers: ['a'] }, asNode: 'ask' },
+    { threadId, graphId: 'hitl', values: { topic: 'coffee' }, asNode: 'ask' },
+    { threadId, graphId: 'hitl', values: null },
+    { threadId, graphId: 'hitl', supersteps },
+    { threadId: randomUUID(), graphId: 'steps', values: { count: 5 }, asNode: 'step' },
+  ]) {
+    const { written, state } = await host.updateState(update, backends);
+    expect(read).not.toContain(written.checkpoint_id);
+    expect(asWire(state)).toEqual(asWire(await stateOf(update.graphId, update.threadId, backends)));
+  }
+});
+
+it('an update answers with no state where what it wrote does not tell it', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  const update = { graphId: 'steps', threadId, values: { count: 5 }, asNode: 'step' };
+  const { written } = await host.updateState(update, backends);
+  const checkpointId = String(written.checkpoint_id);
+  for (const other of [
+    { ...update, checkpointId },
+    { graphId: 'hitl', threadId: randomUUID(), values: { topic: 'tea' }, asNode: '__input__' },
+    {
+      graphId: 'dynamic',
+      threadId: randomUUID(),
+      config: { configurable: { node: 'named' } },
+      values: { text: 'hi' },
+      asNode: 'named',
+    },
+  ]) {
+    expect(await host.updateState(other, backends)).not.toHaveProperty('state');
+  }
 });
 
 it('a factory makes the graph of a state request with the configuration of the request', async () => {

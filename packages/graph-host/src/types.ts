@@ -253,6 +253,13 @@ export interface StateUpdateRequest extends StateRequest {
   supersteps?: { updates: { values?: unknown; command?: unknown; as_node?: string }[] }[];
 }
 
+export interface StateUpdate {
+  /** `{checkpoint, configurable, checkpoint_id}` of the checkpoint that was written last. */
+  written: Record<string, unknown>;
+  /** The newest state, where it is known without reading it. */
+  state?: ThreadStateJson;
+}
+
 export interface HistoryRequest {
   graphId: string;
   threadId: string;
@@ -355,8 +362,8 @@ export interface GraphHost {
   getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson>;
   /** Returns the newest first. @throws GraphRequestError */
   getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]>;
-  /** Returns `{checkpoint, configurable, checkpoint_id}`. @throws GraphRequestError */
-  updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
+  /** @throws GraphRequestError */
+  updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<StateUpdate>;
   /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
   serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
   /** Loads the project's auth object. @throws GraphLoadError */

@@ -295,10 +295,13 @@ export class Host {
       const graph = this.#graphs.get(stateRequest.graphId);
       if (graph === undefined) throw noSuchGraph(stateRequest.graphId);
       const backends = {
-        checkpoints: new RemoteCheckpoints(this.#connection, use),
+        checkpoints: new RemoteCheckpoints(this.#connection, use, { keepsNewest: t === 'state.update' }),
         store: new RemoteStore(this.#connection, use),
       };
-      if (t === 'state.update') return updateState(graph, stateRequest, backends);
+      if (t === 'state.update') {
+        const { written, state } = await updateState(graph, stateRequest, backends);
+        return new AnswerWithBytes({ written, states: state ? [state.document] : [] }, state?.parts ?? []);
+      }
       const states =
         t === 'state.get'
           ? [await getState(graph, stateRequest, backends)]

@@ -33,6 +33,7 @@ import type {
   SchemasRequest,
   ServedApp,
   StateRequest,
+  StateUpdate,
   StateUpdateRequest,
   StoreSchemasRequest,
   SubgraphsRequest,
@@ -213,8 +214,11 @@ class ChildGraphHost implements GraphHost {
     return unpackStates(ok as StateDocument[], raw);
   }
 
-  async updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>> {
-    return (await this.#stateRequest('state.update', request, backends)).ok as Record<string, unknown>;
+  async updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<StateUpdate> {
+    const { ok, raw } = await this.#stateRequest('state.update', request, backends);
+    const { written, states } = ok as { written: Record<string, unknown>; states: StateDocument[] };
+    const [state] = unpackStates(states, raw);
+    return { written, ...(state && { state }) };
   }
 
   embed(request: EmbedRequest): Promise<Float32Array[]> {

@@ -151,8 +151,9 @@ export class StateService {
     const fence = await drafts.begin(threadId);
     try {
       const graphId = requireGraph({ threadId, metadata: thread.metadata });
-      await this.#options.host.updateState({ graphId, threadId, supersteps }, this.#options.backends(fence));
-      const state = await this.#newest(threadId, graphId);
+      const request = { graphId, threadId, supersteps };
+      const update = await this.#options.host.updateState(request, this.#options.backends(fence));
+      const state = (update.state as ThreadState | undefined) ?? (await this.#newest(threadId, graphId));
       await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) }, keyed);
     } catch (error) {
       // While the database is away this is left to the sweep of rows without a thread.
@@ -186,8 +187,9 @@ export class StateService {
     try {
       const graphId = requireGraph(thread);
       const fence = await engine.beginStateUpdate(thread.threadId);
-      const written = await this.#applyUpdate(fence, graphId, update, marked);
-      const state = await this.#commit(fence, graphId, { bound: keyed && { request: keyed, answer: written } });
+      const { written, state: known } = await this.#applyUpdate(fence, graphId, update, marked);
+      const bound = keyed && { request: keyed, answer: written };
+      const state = await this.#commit(fence, graphId, { bound, known });
       await onUpdated(fence, toWireState(state));
       return written;
     } catch (error) {
@@ -198,12 +200,20 @@ export class StateService {
     }
   }
 
-  /** Returns the checkpoint of the update, also when an earlier attempt wrote it and came no further. */
-  async #applyUpdate(fence: Fence, graphId: string, update: Update, marked: MarkedUpdate): Promise<StateUpdateResult> {
+  /**
+   * Returns the checkpoint of the update, also when an earlier attempt wrote it and came no further, and the state that
+   * it makes where the graph host knows it.
+   */
+  async #applyUpdate(
+    fence: Fence,
+    graphId: string,
+    update: Update,
+    marked: MarkedUpdate,
+  ): Promise<{ written: StateUpdateResult; state?: ThreadState }> {
     const { threadId } = fence;
     const { host, backends, checkpoints } = this.#options;
     const earlier = marked.mayBeWritten && (await checkpoints.findMarked(threadId, marked.mark));
-    if (earlier) return toUpdateResult(earlier);
+    if (earlier) return { written: toUpdateResult(earlier) };
     const { checkpointId, checkpointNs: namespace = '' } = update;
     if (checkpointId !== undefined && !(await checkpoints.has({ threadId, namespace, checkpointId }))) {
       throw new NotFoundError(`Thread ${threadId} has no checkpoint ${checkpointId}`);
@@ -211,7 +221,11 @@ export class StateService {
     const request = { ...(await this.#graphOf(threadId, graphId)), ...update };
     marked.mayBeWritten = true;
     try {
-      return (await host.updateState(request, backends(fence, marked.mark))) as unknown as StateUpdateResult;
+      const { written, state } = await host.updateState(request, backends(fence, marked.mark));
+      return {
+        written: written as unknown as StateUpdateResult,
+        ...(state && { state: state as unknown as ThreadState }),
+      };
     } catch (error) {
       if (isRefusal(toCallerError(error))) marked.mayBeWritten = false;
       throw error;
@@ -231,13 +245,17 @@ export class StateService {
     return written;
   }
 
-  /** Makes the newest checkpoint the state of the thread. */
+  /** Makes the newest checkpoint, whose state may be known, the state of the thread. */
   async #commit(
     fence: Fence,
     graphId: string,
-    { statusOf = statusByNext, bound }: { statusOf?: StatusRule; bound?: BoundKey | undefined },
+    {
+      statusOf = statusByNext,
+      bound,
+      known,
+    }: { statusOf?: StatusRule; bound?: BoundKey | undefined; known?: ThreadState | undefined },
   ): Promise<ThreadState> {
-    const state = await this.#newest(fence.threadId, graphId);
+    const state = known ?? (await this.#newest(fence.threadId, graphId));
     const update = { fence, ...storedState(state), status: statusOf(state) };
     await this.#options.engine.commitStateUpdate(update, bound);
     return state;

@@ -73,12 +73,18 @@ async function listStates(
   return snapshots;
 }
 
-/** @returns `{checkpoint, configurable, checkpoint_id}` of the checkpoint that was written last */
+export interface UpdatedState {
+  /** `{checkpoint, configurable, checkpoint_id}` of the checkpoint that was written last. */
+  written: Json;
+  /** The state of the thread from then on. Left out where only storage can tell it. */
+  state?: StateText;
+}
+
 export async function updateState(
   graph: LoadedGraph,
   request: StateUpdateRequest,
   backends: StateBackends,
-): Promise<Json> {
+): Promise<UpdatedState> {
   const view = await viewFor(graph, request, backends, 'threads.update');
   const { values, asNode } = request;
   const supersteps = request.supersteps ?? [
@@ -97,7 +103,24 @@ export async function updateState(
     }
   }
   const checkpoint = checkpointOf(config);
-  return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
+  const written = { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
+  const state = await stateAfter(graph, request, backends);
+  return { written, ...(state && { state }) };
+}
+
+/**
+ * Returns the newest state from what this process has just written: reading it from storage would take a large state
+ * through the database and two processes once more. A factory may make another graph for reading.
+ */
+async function stateAfter(
+  graph: LoadedGraph,
+  { graphId, threadId, config, checkpointId, checkpointNs = '' }: StateUpdateRequest,
+  backends: StateBackends,
+): Promise<StateText | undefined> {
+  if (graph.isFactory || checkpointId !== undefined || checkpointNs !== '') return undefined;
+  if (!backends.checkpoints.readPutNext(threadId)) return undefined;
+  // The update is made. Whoever reads the state next gets the error.
+  return getState(graph, { graphId, threadId, config }, backends).catch(() => undefined);
 }
 
 /** Names the node of a refused update in the error. */

@@ -23,6 +23,7 @@ import {
   unpackStored,
 } from '../../protocol/values.ts';
 import { areAsking, withoutGivenAnswers } from './interrupt-answers.ts';
+import { putCheckpoint } from './put-checkpoint.ts';
 
 /**
  * The number of checkpoints that a run may be ahead of storage. With a smaller one, a fast graph waits for each commit.
@@ -54,6 +55,8 @@ export interface RemoteCheckpointsOptions {
   newThreadId?: string;
   /** Returns how far the run's stream is. Every put and write carries what it returns when it is sent. */
   streamPosition?: () => number;
+  /** Keeps the newest checkpoint of the root graph in memory, for `readPutNext`. */
+  keepsNewest?: boolean;
 }
 
 export class RemoteCheckpoints implements CheckpointBackend {
@@ -64,6 +67,9 @@ export class RemoteCheckpoints implements CheckpointBackend {
   lastRootCheckpointId: string | null = null;
   /** True when a checkpoint of the root graph that this use read or wrote to asked something. */
   mayAsk = false;
+  /** The checkpoint of the root graph that was read or put last; undefined also when it is not known. */
+  #newest: StoredCheckpoint | undefined;
+  #newestIsPut = false;
   /** Checkpoints that were read before the graph asks for them. */
   readonly #readAhead = new Map<string, StoredCheckpoint | undefined>();
   readonly #inFlight = new Set<Promise<unknown>>();
@@ -83,6 +89,8 @@ export class RemoteCheckpoints implements CheckpointBackend {
     const stored = isAhead ? this.#readAhead.get(place) : await this.#get(threadId, namespace, checkpointId);
     this.#readAhead.delete(place);
     if (namespace === '') {
+      if (this.#options.keepsNewest) this.#newest = stored;
+      this.#newestIsPut = false;
       this.lastRootCheckpointId ??= stored?.key.checkpointId ?? null;
       this.mayAsk ||= areAsking(stored?.pendingWrites ?? []);
     }
@@ -97,6 +105,17 @@ export class RemoteCheckpoints implements CheckpointBackend {
     const place = placeOf(threadId, '', checkpointId);
     if (!this.#readAhead.has(place)) this.#readAhead.set(place, await this.#get(threadId, '', checkpointId));
     return this.#readAhead.get(place);
+  }
+
+  /**
+   * Has the next read of the newest checkpoint answered with the one that was put last, without asking storage.
+   *
+   * @returns false when it is not known whole; the read asks storage then
+   */
+  readPutNext(threadId: string): boolean {
+    if (!this.#newestIsPut || this.#newest === undefined) return false;
+    this.#readAhead.set(placeOf(threadId, ''), this.#newest);
+    return true;
   }
 
   async #get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
@@ -117,7 +136,11 @@ export class RemoteCheckpoints implements CheckpointBackend {
     if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;
     const committed = this.#track(this.#ask({ t: 'checkpoint.put', put: document }, parts));
     const { onPutFailed } = this.#options;
-    if (!onPutFailed) return void (await committed);
+    if (!onPutFailed) {
+      await committed;
+      if (this.#options.keepsNewest && put.key.namespace === '') this.#rememberPut(put);
+      return;
+    }
     committed.catch(onPutFailed);
     this.#puts.push(committed);
     if (this.#puts.length > PUTS_AHEAD_MAX) await this.#puts.shift()?.catch(() => undefined);
@@ -137,6 +160,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
   async putWrites(put: WritesPut): Promise<void> {
     this.#readAhead.clear();
     if (put.key.namespace === '') this.mayAsk ||= areAsking(put.writes);
+    if (put.key.checkpointId === this.#newest?.key.checkpointId) this.#newestIsPut = false;
     const { document, parts } = packWrites(put, this.#positionSlot());
     await this.#track(this.#ask({ t: 'checkpoint.putWrites', put: document }, parts));
   }
@@ -155,6 +179,11 @@ export class RemoteCheckpoints implements CheckpointBackend {
     const slot = new StreamPositionSlot();
     this.#connection.beforeFlush(() => slot.fill(streamPosition()));
     return slot;
+  }
+
+  #rememberPut(put: CheckpointPut): void {
+    this.#newest = putCheckpoint(put, this.#newest);
+    this.#newestIsPut = this.#newest !== undefined;
   }
 
   #track<T>(operation: Promise<T>): Promise<T> {
