@@ -49,6 +49,8 @@ const BODIES: Record<string, unknown> = {
   haltDeployment: { reason: 'halt_reason' },
   haltWorkspace: { reason: 'halt_reason' },
   haltOrganization: { reason: 'halt_reason' },
+  createA2aPushConfig: { url: 'http://127.0.0.1:9/a2a' },
+  createA2aPushConfigV03: { pushNotificationConfig: { url: 'http://127.0.0.1:9/a2a' } },
   createThread: { thread_id: 'new_thread_id', if_exists: 'do_nothing' },
   // Without ids it would cancel every run.
   cancelRuns: { thread_id: 'thread_id', run_ids: ['run_id'] },

@@ -12,7 +12,7 @@ export const ofBuild = { RUNYARD_TESTS_ARE_OF_BUILD: '1' };
 const checks = [
   { name: 'format and lint', command: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
-  { name: 'names and files that nobody uses', command: 'knip', args: ['--no-progress'] },
+  { name: 'names and files that nobody uses', command: 'knip', args: ['--no-progress', '--no-config-hints'] },
 ];
 
 /** Suites run one after the other: a fault's effect must not depend on what else wants the processor at that moment. */

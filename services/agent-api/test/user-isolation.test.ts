@@ -78,7 +78,7 @@ async function makeThings(headers: Record<string, string>): Promise<Things> {
   await (await deployment.worker.take()).ask({ messages }, [{ id: 'i1', value: mark }]);
   const config = await made<{ id: string }>(
     'createA2aPushConfig',
-    { params: { ...AGENT, task_id: task.id }, body: { url: `https://client.example.com/${mark}` } },
+    { params: { ...AGENT, task_id: task.id }, body: { url: `http://127.0.0.1:9/${mark}` } },
     headers,
   );
   await ask('putItem', { body: { namespace: [mark], key: 'k', value: { said: mark } } }, headers);
