@@ -43,7 +43,7 @@ async function describeTooOldFor(file: string): Promise<string | undefined> {
     locked ??= await lockedLangGraphVersions(folder);
     if (folder === dirname(folder)) break;
   }
-  // Which of several versions this file gets shows once they are installed.
+  // Of several versions, the one that this file gets is known once they are installed.
   const faults = locked?.map((version) => describeTooOld(LANGGRAPH, version, file)) ?? [];
   return faults.includes(undefined) ? undefined : faults[0];
 }
