@@ -38,30 +38,3 @@ it('an installed LangGraph that is too old is named once, with the command that 
     'The project has @langchain/langgraph 0.2.41; the oldest supported version is 0.2.57. Its package.json allows a newer one ("^0.2.40"): run `pnpm update @langchain/langgraph` and deploy again.',
   ]);
 });
-
-it.each([
-  [
-    'package-lock.json',
-    '{ "packages": { "node_modules/@langchain/langgraph": {\n "version": "0.2.41",\n "resolved": "x" } } }',
-  ],
-  ['pnpm-lock.yaml', "packages:\n\n  '@langchain/langgraph@0.2.41':\n    resolution: {}\n"],
-  ['pnpm-lock.yaml', 'packages:\n\n  /@langchain/langgraph@0.2.41(@langchain/core@0.3.1):\n    resolution: {}\n'],
-  ['yarn.lock', '"@langchain/langgraph@^0.2.40":\n  version "0.2.41"\n'],
-  ['yarn.lock', '"@langchain/langgraph@npm:^0.2.40":\n  version: 0.2.41\n'],
-  ['bun.lock', '{ "packages": { "@langchain/langgraph": ["@langchain/langgraph@0.2.41", "", {}, "x"] } }'],
-])('a LangGraph that is too old and only in %s is named too', async (name, text) => {
-  const graphs = { agent: './src/agent.ts:graph' };
-  const found = await faultsOf({ graphs }, { 'src/agent.ts': '', 'package.json': '{}', [name]: text });
-  expect(found).toEqual([expect.stringContaining('The project has @langchain/langgraph 0.2.41; the oldest')]);
-});
-
-it('a lock file with a newer LangGraph, with one of several, or with none is no fault', async () => {
-  const graphs = { agent: './agent.ts:graph' };
-  const locked = (...versions: string[]) => ({
-    'agent.ts': '',
-    'yarn.lock': versions.map((version) => `"@langchain/langgraph@^${version}":\n  version "${version}"\n`).join('\n'),
-  });
-  for (const versions of [['0.4.10'], ['0.2.41', '1.0.0'], []]) {
-    expect(await faultsOf({ graphs }, locked(...versions))).toEqual([]);
-  }
-});

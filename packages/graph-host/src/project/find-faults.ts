@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
-import { lockedLangGraphVersions } from './locked-versions.ts';
 import type { Project, ProjectExport } from './read-project.ts';
 import { describeTooOld } from './supported-releases.ts';
 
@@ -33,19 +32,14 @@ export async function findFaults(project: Project): Promise<string[]> {
   return [...found, ...new Set(outdated.filter((fault) => fault !== undefined))];
 }
 
-/** Returns the sentence about the LangGraph that this file would import: the installed one, else the locked one. */
+/** Returns the sentence about the LangGraph that this file would import, where one is installed. */
 async function describeTooOldFor(file: string): Promise<string | undefined> {
-  let locked: string[] | undefined;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const text = await readFile(join(folder, 'node_modules', LANGGRAPH, 'package.json'), 'utf8').catch(() => null);
     const version = text === null ? undefined : versionIn(text);
     if (version !== undefined) return describeTooOld(LANGGRAPH, version, file);
-    locked ??= await lockedLangGraphVersions(folder);
-    if (folder === dirname(folder)) break;
+    if (folder === dirname(folder)) return undefined;
   }
-  // Of several versions, the one that this file gets is known once they are installed.
-  const faults = locked?.map((version) => describeTooOld(LANGGRAPH, version, file)) ?? [];
-  return faults.includes(undefined) ? undefined : faults[0];
 }
 
 function versionIn(manifest: string): string | undefined {
