@@ -63,25 +63,28 @@ export class SourceSchemas {
     if (inBackground) this.#worker ??= this.#startWorker(true);
     for (const graph of graphs) {
       try {
-        const schemas = await this.#readInTurn(graph, sourceTimeoutMs);
+        // Each graph is followed by its files, as a thread that takes too long takes what it knows with it.
+        const { schemas, files } = await this.#inTurn(async () => ({
+          schemas: await this.#read(graph, sourceTimeoutMs),
+          ...(await this.#ask<{ files: string[] }>({ directory }, sourceTimeoutMs)),
+        }));
         this.#known.set(graph.graphId, Promise.resolve(schemas));
         read.push({ graph, schemas });
-        // Each graph is followed by its files, as a thread that takes too long takes what it knows with it.
-        paths.push(...(await this.#ask<{ files: string[] }>({ directory }, sourceTimeoutMs)).files);
+        paths.push(...files);
       } catch (error) {
         this.#warnOf(graph, error as Error);
         read.push({ graph, schemas: null });
       }
     }
     // The thread of a request has the priority of the process.
-    if (inBackground) await this.#endWorker();
+    if (inBackground) await this.#inTurn(() => this.#endWorker());
     await StoredSchemas.write(directory, read, paths);
     this.#stored = undefined;
     return read.filter(({ schemas }) => schemas !== null).length;
   }
 
   async #find(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
-    return (await this.#readStored()).of(graph) ?? this.#readInTurn(graph, timeoutMs);
+    return (await this.#readStored()).of(graph) ?? this.#inTurn(() => this.#read(graph, timeoutMs));
   }
 
   #readStored(): Promise<StoredSchemas> {
@@ -89,10 +92,11 @@ export class SourceSchemas {
     return this.#stored;
   }
 
-  #readInTurn(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
-    const reading = this.#last.then(() => this.#read(graph, timeoutMs));
-    this.#last = reading.catch(() => undefined);
-    return reading;
+  /** Does what asks the thread or ends it, one after the other: its answers do not say what they answer. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 
   #warnOf({ graphId }: LoadedGraph, error: Error): void {
