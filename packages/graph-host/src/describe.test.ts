@@ -2,6 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { graphOf, stateWith } from '../test/graph-sources.ts';
 import { type HostUnderTest, startHost } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
 
@@ -261,15 +262,3 @@ it('schemas that somebody asks for while they are read ahead are those of each g
   const { schemas } = JSON.parse(await readFile(join(directory, '.runyard/graph-schemas.json'), 'utf8'));
   expect(names.map((name) => schemas[`${name}.ts:graph`].graph.state)).toMatchObject(own);
 });
-
-function stateWith(key: string): string {
-  return `import { Annotation } from '@langchain/langgraph';
-export const State = Annotation.Root({ ${key}: Annotation<string> });`;
-}
-
-/** @param state code that declares `State` */
-function graphOf(state: string): string {
-  return `import { END, START, StateGraph } from '@langchain/langgraph';
-${state}
-export const graph = new StateGraph(State).addNode('n', () => ({})).addEdge(START, 'n').addEdge('n', END).compile();`;
-}

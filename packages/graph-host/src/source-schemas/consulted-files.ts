@@ -1,6 +1,10 @@
-/** Records which files the compiler looks at, so that what it found is recognized as outdated. */
+/**
+ * Records the files that the compiler looks at, so that what it found is recognized as outdated: each as it was before
+ * it was first looked at, since it may change while the compiler works.
+ */
 import { dirname, join, relative, sep } from 'node:path';
 import ts from 'typescript-5';
+import { digestFile, type FileDigests } from './file-digests.ts';
 
 const PACKAGES = `${sep}node_modules${sep}`;
 const COMPILER = dirname(ts.sys.getExecutingFilePath());
@@ -23,9 +27,13 @@ const INSTALLATION_FILES = [
 export class ConsultedFiles {
   /** The file system, which records what it is asked for. */
   readonly system: ts.System;
-  readonly #paths = new Set<string>();
+  /** All that was asked for outside of packages, and what says which packages there are. */
+  readonly digests: FileDigests = {};
+  readonly #directory: string;
 
-  constructor() {
+  /** @param directory to which paths are relative */
+  constructor(directory: string) {
+    this.#directory = directory;
     this.system = {
       ...ts.sys,
       readFile: (path, encoding) => {
@@ -43,20 +51,17 @@ export class ConsultedFiles {
         return exists;
       },
     };
-  }
-
-  /** Returns all that was asked for outside of packages, and what says which packages there are. */
-  relativeTo(directory: string): string[] {
-    const folders = [directory];
-    for (let folder = directory; dirname(folder) !== folder; ) {
-      folder = dirname(folder);
-      folders.push(folder);
+    for (let folder = directory, below = ''; folder !== below; below = folder, folder = dirname(folder)) {
+      for (const name of INSTALLATION_FILES) this.#add(join(folder, name));
     }
-    const installation = folders.flatMap((folder) => INSTALLATION_FILES.map((name) => join(folder, name)));
-    return [...this.#paths, ...installation].map((path) => relative(directory, path));
   }
 
   #record(path: string): void {
-    if (!`${path}${sep}`.includes(PACKAGES) && !path.startsWith(COMPILER)) this.#paths.add(path);
+    if (!`${path}${sep}`.includes(PACKAGES) && !path.startsWith(COMPILER)) this.#add(path);
+  }
+
+  #add(path: string): void {
+    const key = relative(this.#directory, path);
+    if (!Object.hasOwn(this.digests, key)) this.digests[key] = digestFile(path);
   }
 }

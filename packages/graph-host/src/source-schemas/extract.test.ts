@@ -1,9 +1,10 @@
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { SchemaReader } from './extract.ts';
 
 const file = fileURLToPath(new URL('../../fixtures/old-settings/graph.ts', import.meta.url));
-const reader = new SchemaReader([file]);
+const reader = new SchemaReader({ files: [file], directory: dirname(file) });
 
 it("packages are resolved as at run time, and optional values are recognized, whatever the project's compiler options", () => {
   expect(reader.read({ file, symbol: 'graph' }).graph.state).toEqual({

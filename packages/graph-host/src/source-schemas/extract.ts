@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import ts from 'typescript-5';
 import { ConsultedFiles } from './consulted-files.ts';
+import type { FileDigests } from './file-digests.ts';
 import { type GraphTypes, graphTypesOf } from './langgraph-types.ts';
 import { subgraphTypesOf } from './subgraph-types.ts';
 import { type JsonSchema, TypeSchemas } from './type-schema.ts';
@@ -31,14 +32,14 @@ export interface ExtractedGraph {
 export interface ReaderData {
   /** Absolute paths of the files of all graphs of the project. */
   files: string[];
+  /** The project's folder, to which paths in answers are relative. */
+  directory: string;
   /** True when nobody waits for the thread. */
   inBackground: boolean;
 }
 
-/** A request to the thread that reads: for one graph, or for the files that it has looked at so far. */
-export type ReadRequest = SchemaSource | { directory: string };
-/** Its answer. Paths of files are relative to the folder. */
-export type ReadAnswer = { schemas: ExtractedGraph } | { files: string[] } | { error: string };
+/** The thread's answer for one graph, with all files that it has looked at so far, as they were then. */
+export type ReadAnswer = { files: FileDigests } & ({ schemas: ExtractedGraph } | { error: string });
 
 /**
  * Reads the graphs of one project. What they share, the libraries above all, is read and understood once, with the first
@@ -46,12 +47,12 @@ export type ReadAnswer = { schemas: ExtractedGraph } | { files: string[] } | { e
  */
 export class SchemaReader {
   /** Records what the schemas depend on. */
-  readonly files = new ConsultedFiles();
+  readonly files: ConsultedFiles;
   readonly #optionsByFile: Map<string, string>;
   readonly #programs = new Map<string, ts.Program>();
 
-  /** @param files of all graphs of the project, as absolute paths */
-  constructor(files: readonly string[]) {
+  constructor({ files, directory }: Pick<ReaderData, 'files' | 'directory'>) {
+    this.files = new ConsultedFiles(directory);
     this.#optionsByFile = new Map(files.map((file) => [file, this.#optionsOf(file)]));
   }
 

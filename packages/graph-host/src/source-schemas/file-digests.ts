@@ -1,30 +1,45 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Digests of files by path, relative to a folder; null for a path without a file. */
+/** Digests of files by path, relative to a folder; null for a path where nothing is. */
 export type FileDigests = Record<string, string | null>;
 
-/** @param paths relative to the folder */
-export async function digestFiles(directory: string, paths: readonly string[]): Promise<FileDigests> {
-  const sorted = [...new Set(paths)].sort();
-  return Object.fromEntries(
-    await Promise.all(sorted.map(async (path) => [path, await digestFile(join(directory, path))] as const)),
-  );
+/** Stands for the digest of a folder: what is looked for in it has digests of its own. */
+const FOLDER = 'folder';
+/** Stands for the digest of a file that was seen in two states: no file is as it was then. */
+const CHANGED = 'changed';
+
+/** Returns the digest of a file as it is now. */
+export function digestFile(path: string): string | null {
+  try {
+    return digestOf(readFileSync(path));
+  } catch (error) {
+    return digestOfUnreadable(error as NodeJS.ErrnoException);
+  }
+}
+
+/** Returns the digests of files that were looked at twice, by different threads. */
+export function mergeDigests(some: FileDigests, others: FileDigests): FileDigests {
+  const merged = { ...some, ...others };
+  for (const path of Object.keys(some)) if (merged[path] !== some[path]) merged[path] = CHANGED;
+  return merged;
 }
 
 /** Returns whether every file is as it was, and none has been added. */
 export async function areUnchanged(directory: string, digests: FileDigests): Promise<boolean> {
-  const now = await digestFiles(directory, Object.keys(digests));
-  return Object.entries(digests).every(([path, digest]) => now[path] === digest);
+  const comparisons = Object.entries(digests).map(async ([path, digest]) => {
+    const now = await readFile(join(directory, path)).then(digestOf, digestOfUnreadable);
+    return now === digest;
+  });
+  return (await Promise.all(comparisons)).every((isUnchanged) => isUnchanged);
 }
 
-async function digestFile(path: string): Promise<string | null> {
-  try {
-    return createHash('sha256')
-      .update(await readFile(path))
-      .digest('base64url');
-  } catch {
-    return null;
-  }
+function digestOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('base64url');
+}
+
+function digestOfUnreadable({ code }: NodeJS.ErrnoException): string | null {
+  return code === 'EISDIR' ? FOLDER : null;
 }

@@ -3,22 +3,22 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ReadAnswer, type ReaderData, type ReadRequest, SchemaReader } from './extract.ts';
+import { type ReadAnswer, type ReaderData, SchemaReader, type SchemaSource } from './extract.ts';
 
 const BACKGROUND_NICENESS = 10;
 
-const { files, inBackground } = workerData as ReaderData;
-if (inBackground) lowerPriority();
-const reader = new SchemaReader(files);
+const data = workerData as ReaderData;
+if (data.inBackground) lowerPriority();
+const reader = new SchemaReader(data);
 
-parentPort?.on('message', (request: ReadRequest) => parentPort?.postMessage(answer(request)));
+parentPort?.on('message', (source: SchemaSource) => parentPort?.postMessage(answer(source)));
 
-function answer(request: ReadRequest): ReadAnswer {
+function answer(source: SchemaSource): ReadAnswer {
+  const files = reader.files.digests;
   try {
-    if ('directory' in request) return { files: reader.files.relativeTo(request.directory) };
-    return { schemas: reader.read(request) };
+    return { files, schemas: reader.read(source) };
   } catch (error) {
-    return { error: (error as Error).message };
+    return { files, error: (error as Error).message };
   }
 }
 

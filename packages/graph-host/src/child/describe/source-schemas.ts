@@ -5,7 +5,8 @@
 import { once } from 'node:events';
 import { relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { ExtractedGraph, ReadAnswer, ReaderData, ReadRequest } from '../../source-schemas/extract.ts';
+import type { ExtractedGraph, ReadAnswer, ReaderData } from '../../source-schemas/extract.ts';
+import { digestFile, type FileDigests, mergeDigests } from '../../source-schemas/file-digests.ts';
 import type { StoreSchemasRequest } from '../../types.ts';
 import type { LoadedGraph, Warn } from '../loading/load-graphs.ts';
 import { StoredSchemas } from './stored-schemas.ts';
@@ -58,19 +59,19 @@ export class SourceSchemas {
     const stored = await this.#readStored();
     if (graphs.every((graph) => stored.has(graph))) return graphs.filter((graph) => stored.of(graph)).length;
     const directory = this.#directory();
-    const paths = graphs.map(({ source }) => relative(directory, source.file));
+    // A thread that takes too long does not say which files it has looked at.
+    let files: FileDigests = Object.fromEntries(
+      graphs.map(({ source: { file } }) => [relative(directory, file), digestFile(file)]),
+    );
     const read: { graph: LoadedGraph; schemas: ExtractedGraph | null }[] = [];
     if (inBackground) this.#worker ??= this.#startWorker(true);
     for (const graph of graphs) {
       try {
-        // Each graph is followed by its files, as a thread that takes too long takes what it knows with it.
-        const { schemas, files } = await this.#inTurn(async () => ({
-          schemas: await this.#read(graph, sourceTimeoutMs),
-          ...(await this.#ask<{ files: string[] }>({ directory }, sourceTimeoutMs)),
-        }));
+        const answer = await this.#inTurn(() => this.#ask(graph, sourceTimeoutMs));
+        files = mergeDigests(files, answer.files);
+        const schemas = schemasIn(answer);
         this.#known.set(graph.graphId, Promise.resolve(schemas));
         read.push({ graph, schemas });
-        paths.push(...files);
       } catch (error) {
         this.#warnOf(graph, error as Error);
         read.push({ graph, schemas: null });
@@ -78,13 +79,14 @@ export class SourceSchemas {
     }
     // The thread of a request has the priority of the process.
     if (inBackground) await this.#inTurn(() => this.#endWorker());
-    await StoredSchemas.write(directory, read, paths);
+    await StoredSchemas.write(directory, read, files);
     this.#stored = undefined;
     return read.filter(({ schemas }) => schemas !== null).length;
   }
 
   async #find(graph: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
-    return (await this.#readStored()).of(graph) ?? this.#inTurn(() => this.#read(graph, timeoutMs));
+    const stored = (await this.#readStored()).of(graph);
+    return stored ?? schemasIn(await this.#inTurn(() => this.#ask(graph, timeoutMs)));
   }
 
   #readStored(): Promise<StoredSchemas> {
@@ -103,21 +105,14 @@ export class SourceSchemas {
     this.#warn(`The schemas of graph "${graphId}" could not be read off its source: ${error.message}`);
   }
 
-  async #read({ source }: LoadedGraph, timeoutMs: number): Promise<ExtractedGraph> {
-    return (await this.#ask<{ schemas: ExtractedGraph }>(source, timeoutMs)).schemas;
-  }
-
-  async #ask<Answer extends ReadAnswer>(request: ReadRequest, timeoutMs: number): Promise<Answer> {
+  async #ask({ source }: LoadedGraph, timeoutMs: number): Promise<ReadAnswer> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#startWorker();
     const worker = this.#worker;
     try {
-      worker.postMessage(request);
-      const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [
-        Answer | { error: string },
-      ];
-      if ('error' in answer) throw new Error(answer.error);
-      return answer;
+      worker.postMessage(source);
+      const [answer] = await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) });
+      return answer as ReadAnswer;
     } catch (error) {
       if ((error as Error).name !== 'AbortError') throw error;
       await this.#endWorker();
@@ -130,7 +125,7 @@ export class SourceSchemas {
   #startWorker(inBackground = false): Worker {
     const files = [...new Set([...this.#graphs()].map(({ source }) => source.file))];
     const worker = new Worker(workerEntry(), {
-      workerData: { files, inBackground } satisfies ReaderData,
+      workerData: { files, directory: this.#directory(), inBackground } satisfies ReaderData,
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
@@ -148,6 +143,11 @@ export class SourceSchemas {
     this.#worker = undefined;
     await worker?.terminate();
   }
+}
+
+function schemasIn(answer: ReadAnswer): ExtractedGraph {
+  if ('error' in answer) throw new Error(answer.error);
+  return answer.schemas;
 }
 
 /** Returns the entry, next to the child's bundle or, when nothing is bundled, in the source folder. */

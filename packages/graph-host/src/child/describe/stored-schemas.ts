@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ExtractedGraph } from '../../source-schemas/extract.ts';
-import { areUnchanged, digestFiles, type FileDigests } from '../../source-schemas/file-digests.ts';
+import { areUnchanged, type FileDigests } from '../../source-schemas/file-digests.ts';
 import { VERSION } from '../../version.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 
@@ -40,16 +40,16 @@ export class StoredSchemas {
     }
   }
 
-  /** Writes the file. @param paths of all files that the schemas depend on, relative to the project's folder */
+  /** Writes the file. @param files that the schemas depend on, each as it was before it was read */
   static async write(
     directory: string,
     graphs: { graph: LoadedGraph; schemas: ExtractedGraph | null }[],
-    paths: string[],
+    files: FileDigests,
   ): Promise<void> {
     const entries = graphs.map(({ graph, schemas }) => [nameOf(graph, directory), schemas] as const);
     const stored: StoredFile = {
       reader: READER,
-      files: await digestFiles(directory, paths),
+      files,
       schemas: Object.fromEntries(entries),
     };
     const path = join(directory, SCHEMAS_FILE);
