@@ -233,32 +233,3 @@ it('schemas are read ahead once, and known to their process also where they cann
   expect(await later.storeSchemas({ ...ahead, sourceTimeoutMs: 1 })).toBe(1);
   expect(later.logs).toEqual([]);
 });
-
-it('schemas that somebody asks for while they are read ahead are those of each graph, for the asker and in the file', async () => {
-  const names = ['one', 'two', 'three'];
-  const directory = await temporaryProject({
-    'langgraph.json': JSON.stringify({
-      graphs: Object.fromEntries(names.map((name) => [name, `./${name}.ts:graph`])),
-    }),
-    ...Object.fromEntries(
-      names.flatMap((name) => [
-        [`${name}-state.ts`, stateWith(`in_${name}`)],
-        [`${name}.ts`, graphOf(`import { State } from './${name}-state.ts';`)],
-      ]),
-    ),
-  });
-  const project = await startHost('', { configPath: join(directory, 'langgraph.json') });
-  onTestFinished(() => project.close());
-  const reading = project.storeSchemas({ sourceTimeoutMs: 60_000, inBackground: true });
-  // The first graph takes seconds to be read: the others are asked for meanwhile.
-  const asked = [];
-  for (const graphId of names) {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    asked.push(project.getSchemas({ graphId, config, sourceTimeoutMs: 60_000 }));
-  }
-  const own = names.map((name) => ({ properties: { [`in_${name}`]: { type: 'string' } } }));
-  expect((await Promise.all(asked)).map(({ state_schema }) => state_schema)).toMatchObject(own);
-  expect(await reading).toBe(3);
-  const { schemas } = JSON.parse(await readFile(join(directory, '.runyard/graph-schemas.json'), 'utf8'));
-  expect(names.map((name) => schemas[`${name}.ts:graph`].graph.state)).toMatchObject(own);
-});

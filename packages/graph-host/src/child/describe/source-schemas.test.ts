@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { graphOf, stateWith } from '../../../test/graph-sources.ts';
@@ -44,4 +44,19 @@ it('schemas of a file that is saved after somebody asked for them are not stored
   await writeFile(join(directory, 'agent.ts'), graphOf(stateWith('changed')));
   await sources.store(graphs, REQUEST);
   expect((await StoredSchemas.read(directory)).has(graphs[0]!)).toBe(false);
+});
+
+it('schemas that somebody asks for while others are read are those of each graph, for the asker and in the file', async () => {
+  const names = ['one', 'two', 'three'];
+  const directory = await temporaryProject(
+    Object.fromEntries(names.map((name) => [`${name}.ts`, graphOf(stateWith(`in_${name}`))])),
+  );
+  const { graphs, sources } = sourcesOf(directory, names);
+  const storing = sources.store(graphs, REQUEST);
+  const asked = await Promise.all(graphs.map((graph) => sources.of(graph, REQUEST.sourceTimeoutMs)));
+  const own = names.map((name) => ({ graph: { state: { properties: { [`in_${name}`]: { type: 'string' } } } } }));
+  expect(asked).toMatchObject(own);
+  expect(await storing).toBe(3);
+  const { schemas } = JSON.parse(await readFile(join(directory, '.runyard/graph-schemas.json'), 'utf8'));
+  expect(names.map((name) => schemas[`${name}.ts:graph`])).toMatchObject(own);
 });
