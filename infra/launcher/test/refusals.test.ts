@@ -10,10 +10,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 const work = mkdtempSync(join(tmpdir(), 'runyard-launcher-'));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-function projectFolder(name: string, config: string | null): string {
+function projectFolder(name: string, config: string | null, files: Record<string, string> = {}): string {
   const folder = join(work, name);
   mkdirSync(folder);
-  if (name === 'good') writeFileSync(join(folder, 'agent.ts'), '');
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content);
   if (config !== null) writeFileSync(join(folder, 'langgraph.json'), config);
   return folder;
 }
@@ -34,7 +34,8 @@ async function launcher(...flags: string[]): Promise<{ code: number | null; erro
 }
 
 describe('an obstacle is one sentence that says what to do, and nothing is started:', () => {
-  const good = projectFolder('good', '{"graphs": {"agent": "./agent.ts:graph"}}');
+  const config = '{"graphs": {"agent": "./agent.ts:graph"}}';
+  const good = projectFolder('good', config, { 'agent.ts': '' });
 
   it.each([
     ['no such folder', join(work, 'none'), /^There is no folder .*none: name your project's folder with --project\.$/],
@@ -54,6 +55,15 @@ describe('an obstacle is one sentence that says what to do, and nothing is start
       'an invalid section',
       projectFolder('invalid', '{"graphs": {"one": "./one.ts"}, "http": {"cors": {"max_age": "long"}}}'),
       /^.*invalid\/langgraph.json has a fault: .*max_age/,
+    ],
+    [
+      'a LangGraph that is too old, by the lock file that installs it',
+      projectFolder('outdated', config, {
+        'agent.ts': '',
+        'package.json': '{"dependencies": {"@langchain/langgraph": "^0.2.40"}}',
+        'package-lock.json': '{"packages": {"node_modules/@langchain/langgraph": {"version": "0.2.41"}}}',
+      }),
+      /^.*outdated cannot be started:\nThe project has @langchain\/langgraph 0\.2\.41; .* run `npm update @langchain\/langgraph`/,
     ],
   ])('%s', async (_, project, sentence) => {
     expect(await launcher('--project', project, '--port', '0')).toEqual({

@@ -6,10 +6,12 @@
  * - `detectCommandTool`: the package manager that a command of the project's author needs.
  * - `fetchCommand`, `fetchTool`: fetch a package manager with npm.
  * - `YARN_VARIABLES`, `variablesOf`: its environment, so that Node.js finds what it installs.
- * - `workspaceOf`: the workspace that a folder is a member of.
+ * - `findLockedRelease`: the release of a package that an installation will place.
+ * - `findWorkspace`: the workspace that a folder is a member of.
  */
 export { fetchCommand, fetchTool, PROGRAMS_FOLDER } from './fetch-tool.ts';
 export { detectCommandTool, detectInstallation, type Installation } from './installation.ts';
+export { findLockedRelease } from './locked-release.ts';
 export { type PackageTool, toolEnvironment, YARN_VARIABLES } from './package-tools.ts';
 export { ProjectError } from './project-error.ts';
 export { findWorkspace } from './workspaces.ts';

@@ -33,3 +33,11 @@ export function declaresPackages(manifest: Manifest): boolean {
     return typeof packages === 'object' && packages !== null && Object.keys(packages).length > 0;
   });
 }
+
+/** Returns the range in which a file names a package to install. */
+export function rangeOf(manifest: Manifest, name: string): string | undefined {
+  const ranges = SECTIONS.map(
+    (section) => (manifest as Partial<Record<string, Record<string, unknown>>>)[section]?.[name],
+  );
+  return ranges.find((range) => typeof range === 'string');
+}

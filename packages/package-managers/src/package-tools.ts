@@ -26,10 +26,12 @@ export function toolEnvironment(tool: PackageTool | null): Record<string, string
 export interface LockFile {
   /** The version of the format; null where all releases of the manager read it. */
   format: number | null;
+  text: string;
 }
 
+/** Each package manager reads the first that is there. */
 const LOCK_FILES: Record<PackageAgent, string[]> = {
-  npm: ['package-lock.json', 'npm-shrinkwrap.json'],
+  npm: ['npm-shrinkwrap.json', 'package-lock.json'],
   pnpm: ['pnpm-lock.yaml'],
   yarn: ['yarn.lock'],
   'yarn@berry': ['yarn.lock'],
@@ -69,7 +71,7 @@ export async function readLockFile(folder: string, agent: PackageAgent): Promise
     const text = await readFile(join(folder, file), 'utf8').catch(() => null);
     if (text === null) continue;
     const [, format] = (agent === 'pnpm' ? PNPM_FORMAT : BERRY_FORMAT).exec(text) ?? [];
-    return { format: format === undefined ? null : Number(format) };
+    return { format: format === undefined ? null : Number(format), text };
   }
   return null;
 }

@@ -3,6 +3,8 @@ import { readFile, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { findFaults, readProject as readProjectFile } from '@runyard/graph-host/project';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
+import { findLockedRelease } from '@runyard/package-managers';
+import { findMissingInstallation } from './install-dependencies.ts';
 
 /** A LangGraph project on this machine, with what starting it needs. */
 export interface Project {
@@ -46,7 +48,10 @@ async function checkProject(folder: string): Promise<void> {
   const project = await readProjectFile(folder, 'langgraph.json').catch((error: Error) => {
     throw new InfrastructureError(error.message);
   });
-  const faults = await findFaults(project);
+  const installation = await findMissingInstallation(folder);
+  const faults = await findFaults(project, async (name, from) =>
+    installation === null ? undefined : findLockedRelease(installation, name, from),
+  );
   if (faults.length > 0) throw new InfrastructureError([`${folder} cannot be started:`, ...faults].join('\n'));
 }
 

@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
 import { temporaryProject } from '../../test/temporary-project.ts';
-import { findFaults } from './find-faults.ts';
+import { type FindRelease, findFaults } from './find-faults.ts';
 import { readProject } from './read-project.ts';
 
-async function faultsOf(config: object, files: Record<string, string> = {}): Promise<string[]> {
+async function faultsOf(
+  config: object,
+  files: Record<string, string> = {},
+  findRelease: FindRelease = async () => undefined,
+): Promise<string[]> {
   const directory = await temporaryProject({ 'langgraph.json': JSON.stringify(config), ...files }, false);
-  return findFaults(await readProject(directory, 'langgraph.json'));
+  return findFaults(await readProject(directory, 'langgraph.json'), findRelease);
 }
 
 it('a project whose files are there has no fault, before its packages are installed too', async () => {
@@ -37,4 +41,16 @@ it('an installed LangGraph that is too old is named once, with the command that 
   expect(await faultsOf({ graphs: { a: './a.ts:graph', b: './b.ts:graph' } }, files)).toEqual([
     'The project has @langchain/langgraph 0.2.41; the oldest supported version is 0.2.57. Its package.json allows a newer one ("^0.2.40"): run `pnpm update @langchain/langgraph` and deploy again.',
   ]);
+});
+
+it('a LangGraph that will be installed is named when it is too old, unless another one is installed', async () => {
+  const config = { graphs: { agent: './src/agent.ts:graph' } };
+  const willBe = (version: string) => async (name: string, folder: string) =>
+    name === '@langchain/langgraph' && folder.endsWith('/src') ? version : undefined;
+  expect(await faultsOf(config, { 'src/agent.ts': '' }, willBe('0.2.41'))).toEqual([
+    'The project has @langchain/langgraph 0.2.41; the oldest supported version is 0.2.57. Update it and deploy again.',
+  ]);
+  expect(await faultsOf(config, { 'src/agent.ts': '' }, willBe('0.2.57'))).toEqual([]);
+  const installed = { 'node_modules/@langchain/langgraph/package.json': '{ "version": "1.0.0" }' };
+  expect(await faultsOf(config, { 'src/agent.ts': '', ...installed }, willBe('0.2.41'))).toEqual([]);
 });

@@ -5,11 +5,14 @@ import { describeTooOld } from './supported-releases.ts';
 
 const LANGGRAPH = '@langchain/langgraph';
 
+/** Returns the release of a package that will be installed for the files of a folder; undefined where that is not sure. */
+export type FindRelease = (name: string, folder: string) => Promise<string | undefined>;
+
 /**
  * Returns one sentence for each thing that will keep a project from starting and that shows without running its code:
  * another language, a missing file, a LangGraph that is too old. Packages need not be installed yet.
  */
-export async function findFaults(project: Project): Promise<string[]> {
+export async function findFaults(project: Project, findRelease: FindRelease): Promise<string[]> {
   const { directory } = project;
   const named: [key: string, source: ProjectExport | null][] = [
     ...project.graphs.map((graph): [string, ProjectExport] => [`graphs.${graph.graphId}`, graph]),
@@ -28,17 +31,21 @@ export async function findFaults(project: Project): Promise<string[]> {
   });
   const found = (await Promise.all(faults)).filter((fault) => fault !== undefined);
   const files = project.graphs.map(({ file }) => file);
-  const outdated = await Promise.all(files.map(async (file) => describeTooOldFor(file)));
+  const outdated = await Promise.all(files.map(async (file) => describeTooOldFor(file, findRelease)));
   return [...found, ...new Set(outdated.filter((fault) => fault !== undefined))];
 }
 
-/** Returns the sentence about the LangGraph that this file would import, where one is installed. */
-async function describeTooOldFor(file: string): Promise<string | undefined> {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
+/** Returns the sentence about the LangGraph that this file would import: the installed one, else what will be. */
+async function describeTooOldFor(file: string, findRelease: FindRelease): Promise<string | undefined> {
+  const version = (await findInstalled(dirname(file))) ?? (await findRelease(LANGGRAPH, dirname(file)));
+  return version && describeTooOld(LANGGRAPH, version, file);
+}
+
+async function findInstalled(start: string): Promise<string | undefined> {
+  for (let folder = start; ; folder = dirname(folder)) {
     const text = await readFile(join(folder, 'node_modules', LANGGRAPH, 'package.json'), 'utf8').catch(() => null);
     const version = text === null ? undefined : versionIn(text);
-    if (version !== undefined) return describeTooOld(LANGGRAPH, version, file);
-    if (folder === dirname(folder)) return undefined;
+    if (version !== undefined || folder === dirname(folder)) return version;
   }
 }
 
