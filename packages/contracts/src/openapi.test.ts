@@ -1,8 +1,10 @@
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { buildAsyncApi } from './asyncapi.ts';
+import type { Edge } from './edge-responses.ts';
 import { buildOpenApi } from './openapi.ts';
 import { defineOperation } from './operation.ts';
+import type { OperationPermission } from './permissions.ts';
 
 const Thing = Type.Object({ id: Type.String(), default: Type.Optional(Type.String()) }, { $id: 'Thing' });
 const operation = defineOperation({
@@ -50,6 +52,31 @@ describe('an OpenAPI document', () => {
       content: { 'application/json': { example: { id: 'a' } } },
     });
     expect(described.security).toEqual([{ ApiKey: [] }, { TenantId: [] }, { Bearer: [] }]);
+  });
+
+  it('says of operations of a workspace that it may be deleted, unless a deployment answers them', () => {
+    const answersOf = (edge: Edge, permission: OperationPermission) =>
+      buildOpenApi([{ ...operation, access: 'principal', permission }], { title: 'T', version: '1', edge }).paths[
+        '/things/{id}'
+      ]!.put!.responses;
+    const deleted = { description: 'The workspace that was named is deleted.' };
+    expect(answersOf('platform', 'workspaces:read')['404']).toMatchObject(deleted);
+    expect(answersOf('platform', { checkedByService: 'runs:read', because: 'x' })['404']).toMatchObject(deleted);
+    expect(answersOf('platform', 'organization:read')).not.toHaveProperty('404');
+    expect(answersOf('platform', 'any key')).not.toHaveProperty('404');
+    expect(answersOf('deployment', 'runs:read')['404']).not.toMatchObject(deleted);
+  });
+
+  it('has the errors of the edge in both forms where those of the service have one of their own', () => {
+    const Own = Type.Object({ error: Type.String() }, { $id: 'Own' });
+    const own = { ...operation, errors: Own, responses: { 429: { description: 'Later.', schema: Own } } };
+    const { responses } = buildOpenApi([own], { title: 'T', version: '1', edge: 'platform' }).paths['/things/{id}']!
+      .put!;
+    const either = { anyOf: ['Own', 'ErrorResponse'].map((name) => ({ $ref: `#/components/schemas/${name}` })) };
+    for (const status of ['413', '429', '503']) {
+      expect(responses[status]?.content?.['application/json']?.schema).toEqual(either);
+    }
+    expect(responses['429']).toMatchObject({ description: 'Later.' });
   });
 
   it('cannot be built from two different schemas with one name', () => {

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { type Edge, edgeResponses } from './edge-responses.ts';
+import { type Edge, responsesBehind } from './edge-responses.ts';
 import type { Operation, OperationResponse } from './operation.ts';
 import { describePermission } from './permissions.ts';
 import { hoistSchemas } from './schema-components.ts';
@@ -91,7 +91,7 @@ function headersOf({ headers = {} }: Operation): OpenApiParameter[] {
 }
 
 function describe(operation: Operation, { edge }: OpenApiInfo, schemas: Record<string, unknown>): OpenApiOperation {
-  const responses = { ...(edge && edgeResponses(operation, edge)), ...operation.responses };
+  const responses = edge ? responsesBehind(edge, operation) : operation.responses;
   const description = describePermission(operation);
   const parameters = [
     ...parametersOf(operation, 'path', schemas),

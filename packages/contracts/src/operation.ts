@@ -35,6 +35,8 @@ interface OperationShape<Params extends TObject, Query extends TObject, Body ext
   /** Maximum bytes of a body, where it is less than the service's own limit. */
   bodyLimitBytes?: number;
   responses: Record<number, OperationResponse>;
+  /** The body of the service's own errors, where they have another form than those of the servers in front of it. */
+  errors?: TSchema;
   /** Valid examples; tested against the schemas and shown in the documentation. */
   examples?: { body?: Static<Body>; params?: Static<Params>; query?: Static<Query> };
 }

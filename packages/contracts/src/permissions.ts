@@ -71,6 +71,13 @@ export type OperationAccess =
       refusal?: PermissionRefusal;
     };
 
+/** Returns whether callers have the permission in a workspace, which then has to be there. */
+export function isOfWorkspace(permission: OperationPermission): boolean {
+  const named =
+    typeof permission === 'object' && 'checkedByService' in permission ? permission.checkedByService : permission;
+  return WORKSPACE_PERMISSIONS.some((each) => each === [named].flat()[0]);
+}
+
 /** Says in a sentence what an operation demands of its callers; undefined for one that takes no principal. */
 export function describePermission({ permission, plan }: OperationAccess): string | undefined {
   if (permission === undefined) return undefined;

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineOperation, type OperationResponse } from '../../operation.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
 import { PLATFORM_PREFIXES } from './paths.ts';
-import { PlatformErrorResponse, PlatformRefusalResponse } from './platform-errors.ts';
+import { PlatformErrorResponse } from './platform-errors.ts';
 import { InvalidResponse } from './responses.ts';
 
 /** The operator of a condition. One with `_if_exists` also holds for resources without the tag key. */
@@ -144,21 +144,13 @@ const example: AccessPolicy = {
 };
 const body = { name: 'Production stays', description: '', effect: 'deny' as const, condition_groups: [group] };
 
-const failure = (
-  description: string,
-  error: string,
-  schema: Type.TSchema = PlatformErrorResponse,
-): OperationResponse => ({
+const failure = (description: string, error: string): OperationResponse => ({
   description,
-  schema,
+  schema: PlatformErrorResponse,
   example: { error },
 });
-const unauthorized = failure('No valid credential.', 'Invalid API key', PlatformRefusalResponse);
-const forbidden = failure(
-  'The caller may not do this.',
-  'Only organization administrators change access policies',
-  PlatformRefusalResponse,
-);
+const unauthorized = failure('No valid credential.', 'Invalid API key');
+const forbidden = failure('The caller may not do this.', 'Only organization administrators change access policies');
 const missing = failure('Not there, or of another organization.', 'Access policy not found');
 const taken: OperationResponse = {
   ...failure('A policy of the organization has this name.', 'An access policy "Production stays" already exists'),
@@ -169,12 +161,14 @@ const tags = ['access policies'];
 const reads = {
   tags,
   access: 'principal',
+  errors: PlatformErrorResponse,
   permission: 'organization:read',
   refusal: { detail: 'You may not read the organization', code: 'permission_missing' },
 } as const;
 const writes = {
   tags,
   access: 'principal',
+  errors: PlatformErrorResponse,
   permission: 'organization:manage',
   refusal: { detail: 'Only organization administrators change access policies', code: 'organization_admin_required' },
 } as const;

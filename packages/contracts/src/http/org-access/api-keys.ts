@@ -2,7 +2,7 @@ import Type, { type Static, type TObject } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation, type OperationResponse } from '../../operation.ts';
 import type { OperationPermission, PermissionRefusal } from '../../permissions.ts';
-import { Nullable, Timestamp, Uuid } from '../common.ts';
+import { ErrorResponse, Nullable, Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
 import { ForbiddenResponse, InvalidResponse, NotFoundResponse, UnauthorizedResponse } from './responses.ts';
 
@@ -238,6 +238,11 @@ export const updateServiceKey = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
       200: { description: 'The key after the change.', schema: ApiKey, example: exampleKey },
       ...refusals,
       404: NotFoundResponse,
+      409: {
+        description: 'It is the first key, which stays an administrator.',
+        schema: ErrorResponse,
+        example: { detail: 'The roles of the first administrator key cannot be changed' },
+      },
     },
     examples: { body: { role_id: '5a7d6f2e-0000-4000-8000-000000000012' } },
   }),
@@ -255,7 +260,16 @@ export const rotateServiceKey = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
     params: Type.Object({ api_key_id: Uuid }),
     body: ServiceKeyRotation,
     bodyOptional: true,
-    responses: { 200: issued, ...refusals, 404: NotFoundResponse },
+    responses: {
+      200: issued,
+      ...refusals,
+      404: NotFoundResponse,
+      409: {
+        description: 'The key has expired.',
+        schema: ErrorResponse,
+        example: { detail: 'The key has expired: make a new one' },
+      },
+    },
     examples: { body: {} },
   }),
 );

@@ -119,6 +119,7 @@ const resource = Type.Optional(
 const tags = ['oauth'];
 const shared = {
   access: 'public',
+  errors: OAuthErrorResponse,
   bodyType: 'application/x-www-form-urlencoded',
   bodyLimitBytes: 65_536,
 } as const;
@@ -161,6 +162,7 @@ export const authorizeDevice = defineOperation({
 export const registerOAuthClient = defineOperation({
   tags,
   access: 'public',
+  errors: OAuthErrorResponse,
   bodyLimitBytes: 65_536,
   operationId: 'registerOAuthClient',
   method: 'post',

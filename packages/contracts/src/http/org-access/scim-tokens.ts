@@ -3,7 +3,7 @@ import type { OperationResponse } from '../../operation.ts';
 import { defineOperation } from '../../operation.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { PLATFORM_PREFIXES } from './paths.ts';
-import { PlatformErrorResponse, PlatformRefusalResponse } from './platform-errors.ts';
+import { PlatformErrorResponse } from './platform-errors.ts';
 import { InvalidResponse } from './responses.ts';
 
 const tokenFields = {
@@ -38,10 +38,10 @@ const example: ScimToken = {
   created_at: '2026-11-20T12:00:00.000Z',
   updated_at: '2026-11-20T12:00:00.000Z',
 };
-const unauthorized: OperationResponse = { description: 'No valid credential.', schema: PlatformRefusalResponse };
+const unauthorized: OperationResponse = { description: 'No valid credential.', schema: PlatformErrorResponse };
 const forbidden: OperationResponse = {
   description: 'The caller may not do this.',
-  schema: PlatformRefusalResponse,
+  schema: PlatformErrorResponse,
   example: { error: 'Only organization administrators manage SCIM tokens' },
 };
 const notFound: OperationResponse = {
@@ -53,12 +53,14 @@ const params = Type.Object({ scim_token_id: Uuid });
 const reads = {
   tags: ['SCIM'] as string[],
   access: 'principal',
+  errors: PlatformErrorResponse,
   permission: 'organization:read',
   refusal: { detail: 'You may not read the organization', code: 'permission_missing' },
 } as const;
 const writes = {
   tags: ['SCIM'] as string[],
   access: 'principal',
+  errors: PlatformErrorResponse,
   permission: 'organization:manage',
   refusal: { detail: 'Only organization administrators manage SCIM tokens', code: 'organization_admin_required' },
 } as const;
