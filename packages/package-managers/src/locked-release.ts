@@ -79,10 +79,7 @@ async function findInYarnLock({ text, name, paths, root }: Question, protocol: s
   );
   const range = ranges.find((each) => each !== undefined);
   const entries = text.split(/\n(?=\S)/).map((entry) => ({
-    names: (entry.split('\n', 1)[0] as string)
-      .replace(/["':]*$/, '')
-      .replaceAll('"', '')
-      .split(', '),
+    names: (entry.split(':\n', 1)[0] as string).replaceAll('"', '').split(', '),
     version: /^ {2}version:? "?([^"\n]+)/m.exec(entry)?.[1],
   }));
   const own = entries.filter(({ names }) => names.some((each) => each.startsWith(`${name}@`)));
