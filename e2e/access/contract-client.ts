@@ -17,7 +17,7 @@ export interface ContractAnswer {
   text: string;
 }
 
-const SERVICES = ['agent-server', 'control-plane', 'org-access'] as const;
+const SERVICES = ['agent-server', 'control-plane', 'oauth-broker', 'org-access'] as const;
 /** Requests at once: enough to keep two cores busy, and within what the gateway lets wait for one deployment. */
 const CONCURRENCY = 12;
 
@@ -49,7 +49,7 @@ export class ContractClient {
   readonly #bases: Record<Service, string>;
 
   constructor({ url, deploymentUrl }: { url: string; deploymentUrl: string }) {
-    this.#bases = { 'agent-server': deploymentUrl, 'control-plane': url, 'org-access': url };
+    this.#bases = { 'agent-server': deploymentUrl, 'control-plane': url, 'oauth-broker': url, 'org-access': url };
   }
 
   async request(

@@ -151,12 +151,12 @@ const CONTROL_PLANE = {
   ...rows('deployments:read', ['listDeployments', 'getDeployment', 'listRevisions', 'getRevision']),
   ...rows('deployments:read', ['readBuildLogs', 'readRevisionDeployLogs', 'readDeployLogs', 'getRevisionLogs']),
   ...rows('deployments:read', ['getDeploymentMetrics', 'listGithubIntegrations', 'listForgeGithubIntegrations']),
-  ...rows('deployments:read', ['listListeners', 'getListener', 'listListenerKeys', 'listAgentConnections']),
+  ...rows('deployments:read', ['listListeners', 'getListener', 'listListenerKeys']),
   // Names of private repositories are for callers who may deploy them.
   ...rows('deployments:create', ['listGithubRepositories', 'listForgeGithubRepositories']),
   ...rows('deployments:create', ['createDeployment', 'createGithubIntegration', 'createListener']),
   ...rows('deployments:update', ['patchDeployment', 'createRevision', 'redeployRevision', 'interruptRevision']),
-  ...rows('deployments:update', ['createUploadUrl', 'createPushToken', 'patchListener', 'importAgentToken']),
+  ...rows('deployments:update', ['createUploadUrl', 'createPushToken', 'patchListener']),
   // It shows where deliveries go and whether there is a secret, to callers who set it up.
   ...rows('deployments:update', ['getGithubWebhook', 'replaceGithubWebhookSecret']),
   ...rows('deployments:update', ['createListenerKey', 'deleteListenerKey']),
@@ -169,6 +169,13 @@ const CONTROL_PLANE = {
   ...rows('deployments:halt', ['haltDeployment', 'resumeDeployment', 'haltWorkspace', 'resumeWorkspace']),
   ...rows('deployments:read', ['getDeploymentHalt', 'getWorkspaceHalt']),
   ...rows('organization:manage', ['haltOrganization', 'resumeOrganization', 'getOrganizationHalt']),
+  ...rows(provenOtherwise('the address is signed'), ['putUpload']),
+  ...rows(provenOtherwise('the server of the repository signs the body'), ['receiveGithubDelivery']),
+};
+
+const OAUTH_BROKER = {
+  ...rows('deployments:read', ['listAgentConnections']),
+  ...rows('deployments:update', ['importAgentToken']),
   ...rows('runs:create', ['createAgentConnection']),
   ...rows('organization:manage', ['createOAuthProvider', 'discoverMcpProvider', 'patchOAuthProvider']),
   ...rows('organization:manage', ['deleteOAuthProvider', 'deleteWorkspaceSlackTokens']),
@@ -178,8 +185,6 @@ const CONTROL_PLANE = {
   ...rows('any key that writes', ['authenticate', 'waitForAuthentication', 'finishAuthentication']),
   ...rows('any key that writes', ['importOAuthToken', 'patchOAuthToken', 'deleteOAuthToken', 'deleteOAuthTokens']),
   ...rows('any key that writes', ['deleteAgentConnection']),
-  ...rows(provenOtherwise('the address is signed'), ['putUpload']),
-  ...rows(provenOtherwise('the server of the repository signs the body'), ['receiveGithubDelivery']),
   ...rows(provenOtherwise('a browser brings the state and the cookie that began the authorization'), [
     'oauthCallback',
     'oauthSetup',
@@ -322,8 +327,9 @@ const SIGN_IN_PAGES = {
 };
 
 /** The need of each operation, by service and operation id. */
-export const NEEDS: Record<'agent-server' | 'control-plane' | 'org-access', Record<string, Need>> = {
+export const NEEDS: Record<'agent-server' | 'control-plane' | 'oauth-broker' | 'org-access', Record<string, Need>> = {
   'agent-server': AGENT_SERVER,
   'control-plane': CONTROL_PLANE,
+  'oauth-broker': OAUTH_BROKER,
   'org-access': { ...ORG_ACCESS, ...SIGN_IN_PAGES },
 };

@@ -85,6 +85,7 @@ const isLetIn = ({ operation }: AccessRow, { status, text }: ContractAnswer) =>
   (![401, 403, 429].includes(status) && (status < 500 || status in operation.responses));
 /** Returns the kind of the tagged resource that an operation is about with real ids; undefined: of none. */
 const taggedResourceOf = ({ service, operation }: AccessRow): TaggedResource | undefined => {
+  if (service === 'oauth-broker') return undefined;
   if (service !== 'control-plane') return service === 'agent-server' ? 'deployment' : 'workspace';
   const isAboutDeployments = operation === listDeployments || operation === deleteDeployments;
   return isAboutDeployments || /\{(deployment|project)_id\}/.test(operation.path) ? 'deployment' : undefined;

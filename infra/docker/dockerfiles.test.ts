@@ -45,6 +45,13 @@ const environments: Record<string, () => Promise<Record<string, string>>> = {
     PUBLIC_URL: nowhere,
     DATA_DIR: dataFolder(),
   }),
+  'oauth-broker': async () => ({
+    DATABASE_URI: await database(),
+    REDIS_URI: testRedis().url,
+    ORG_ACCESS_URL: nowhere,
+    CONTROL_PLANE_URL: nowhere,
+    PUBLIC_URL: nowhere,
+  }),
   'agent-api': async () => ({ DATABASE_URI: await database(), ...deployment() }),
   'run-worker': async () => ({ DATABASE_URI: await database(runPath), ...deployment() }),
 };

@@ -16,6 +16,7 @@ it.each([
   ['control-plane', 'control-plane/src'],
   ['data-plane', 'control-plane/src/remote-data-plane'],
   ['gateway', 'gateway/src'],
+  ['oauth-broker', 'oauth-broker/src'],
   ['org-access', 'org-access/src'],
   ['run-worker', 'run-worker/src'],
 ])('the pages of %s name each of its variables, and the default that ships', async (service, folder) => {

@@ -14,6 +14,7 @@ export * from './http/internal/principal.ts';
 export * from './http/internal/proxy-headers.ts';
 export * from './http/internal/routes.ts';
 export * from './http/internal/session-cookie.ts';
+export * from './http/oauth-broker/index.ts';
 export * from './http/org-access/index.ts';
 export * from './idempotency.ts';
 export * from './json-object.ts';

@@ -2,13 +2,17 @@ import type { TSchema } from 'typebox';
 import { expect, it } from 'vitest';
 import { AGENT_SERVER_OPERATIONS } from './http/agent-server/index.ts';
 import { controlPlaneOperations } from './http/control-plane/index.ts';
+import { oauthBrokerOperations } from './http/oauth-broker/index.ts';
 import { orgAccessOperations } from './http/org-access/index.ts';
 import type { Operation } from './operation.ts';
 
 /** Operations that anybody may call, without a key or a session. */
-const operations = [...AGENT_SERVER_OPERATIONS, ...controlPlaneOperations, ...orgAccessOperations].filter(
-  ({ access }) => access === 'public',
-);
+const operations = [
+  ...AGENT_SERVER_OPERATIONS,
+  ...controlPlaneOperations,
+  ...oauthBrokerOperations,
+  ...orgAccessOperations,
+].filter(({ access }) => access === 'public');
 /** Bytes of a body that anybody may send. A SCIM token is checked before the body is read. */
 const BODY_BYTES_MAX = 300_000;
 const checksTokenFirst = ({ path }: Operation) => path.startsWith('/scim/v2/');

@@ -1,5 +1,7 @@
+/** The services of the platform that serve public paths. Each is an audience of principal tokens. */
+export const PUBLIC_SERVICES = ['org-access', 'control-plane', 'oauth-broker'] as const;
 /** The service that serves a public path. The gateway takes the longest prefix that matches on whole segments. */
-export type PublicService = 'org-access' | 'control-plane';
+export type PublicService = (typeof PUBLIC_SERVICES)[number];
 
 export interface PublicRoute {
   prefix: string;
@@ -35,21 +37,25 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/oauth', service: 'org-access', isSelfAuthenticating: true },
   { prefix: '/api/oauth', service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
   { prefix: '/.well-known/oauth-authorization-server', service: 'org-access', isSelfAuthenticating: true },
-  // The services describe themselves to anybody: the control plane beside its `/v2`, org-access beside its `/api/v1`.
+  // The services describe themselves to anybody: the control plane beside its `/v2`, org-access beside its `/api/v1`, and
+  // the broker below its own path.
   ...['/docs', '/openapi.json'].flatMap((path): PublicRoute[] => [
     { prefix: path, service: 'control-plane', isSelfAuthenticating: true },
     { prefix: `/api-host${path}`, service: 'control-plane', stripPrefix: '/api-host', isSelfAuthenticating: true },
     { prefix: `/api${path}`, service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
+    { prefix: `/v2/auth${path}`, service: 'oauth-broker', stripPrefix: '/v2/auth', isSelfAuthenticating: true },
   ]),
   { prefix: '/auth', service: 'org-access', isSignIn: true },
   { prefix: '/login', service: 'org-access', isSignIn: true },
   { prefix: '/v1', service: 'control-plane' },
   { prefix: '/v2', service: 'control-plane' },
+  { prefix: '/v2/auth', service: 'oauth-broker' },
   { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true },
   // Image tools accept registries only at the root of a host; a layer may have gigabytes.
   { prefix: '/v2/registry', service: 'control-plane', limitsBodies: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
+  { prefix: '/api-host/v2/auth', service: 'oauth-broker', stripPrefix: '/api-host' },
 ];
 
 /** Returns whether the gateway routes this path to a platform service. */

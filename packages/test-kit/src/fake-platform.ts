@@ -197,6 +197,15 @@ export class FakeControlPlane {
   }
 }
 
+/** Starts a fake oauth-broker, which answers with what it was sent. */
+export function startFakeOAuthBroker(): Promise<FakeServer> {
+  return startFakeServer(async (req, res) => {
+    const { url, headers } = req;
+    const { length } = await readRequestBody(req);
+    sendJson(res, 200, { service: 'oauth-broker', url, headers, length });
+  });
+}
+
 export function deploymentRoute(route: Partial<DeploymentRoute> & { upstreams: string[] }): DeploymentRoute {
   return {
     deployment_id: randomUUID(),

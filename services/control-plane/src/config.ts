@@ -7,11 +7,17 @@ import {
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
-import { oauthVariables } from './oauth/oauth-variables.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { projectImageVariables } from './project-images/settings.ts';
 import { registryVariables } from './registry/registry.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
+
+const frontEndUrl = Type.Optional(
+  Type.String({
+    format: 'uri',
+    description: 'The variable of this name of oauth-broker: no deployment gets the host name of that page.',
+  }),
+);
 
 export const configSchema = Type.Object({
   ...serviceVariables,
@@ -89,10 +95,10 @@ export const configSchema = Type.Object({
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Networks, as `10.0.0.0/8`, that deployments may send requests of their callers to although not public; and this service its requests to OAuth providers.',
+        'Networks, as `10.0.0.0/8`, that deployments may send requests of their callers to although not public.',
     }),
   ),
-
-  ...oauthVariables,
+  OAUTH_CALLBACK_URL: frontEndUrl,
+  OAUTH_FINISHED_URL: frontEndUrl,
 });
 export type Config = Static<typeof configSchema>;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
+import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
@@ -15,6 +16,8 @@ import {
   toEventBusConfig,
   withMiddleware,
 } from '@runyard/service-kit';
+import { AgentNames } from './agents/agent-names.ts';
+import { agentRoutes } from './agents/agent-routes.ts';
 import { openBuildUsers } from './builds/build-users.ts';
 import { Builds } from './builds/builds.ts';
 import { Semaphore } from './compute/semaphore.ts';
@@ -36,6 +39,8 @@ import { pushTokenRoutes } from './deployments/push-token-routes.ts';
 import { revisionRoutes } from './deployments/revision-routes.ts';
 import { RevisionService } from './deployments/revision-service.ts';
 import { podRulesOf } from './drivers/kubernetes/settings.ts';
+import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
+import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
 import { HaltService } from './halts/halt-service.ts';
 import { watchHalts } from './halts/halt-watch.ts';
@@ -44,7 +49,6 @@ import { openListeners } from './listeners/open-listeners.ts';
 import { openLogs } from './logs/open-logs.ts';
 import { SampleStore } from './monitoring/sample-store.ts';
 import { PostgresScaleStore } from './monitoring/scale-store.ts';
-import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
@@ -72,8 +76,8 @@ import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
-import { DeletedWorkspaces } from './workspaces/deleted-workspaces.ts';
 import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
+import { listWorkspacesInUse } from './workspaces/workspaces-in-use.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -253,18 +257,25 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
   const policies = new DeploymentPolicies(orgAccess);
   const principal = createPrincipalVerifier({ audience: 'control-plane', jwksUrl });
-  const oauth = openOAuthBroker(config, {
-    ...{ database, orgAccess, deploymentTokens, bus, cipher, keys, principal, lifecycle, logger },
-  });
   const removeParts = [
-    // Tokens of agents are revoked first: those that are left are deleted with their deployments.
-    oauth.removeWorkspace,
     (tenant: Tenant) => deleteDeploymentsOf({ database, rollouts, logger }, tenant),
     (tenant: Tenant) => integrations.deleteAll(tenant),
     listeners.removeWorkspace,
     (tenant: Tenant) => haltStore.removeWorkspace(prisma, tenant),
   ];
-  new DeletedWorkspaces({ database, orgAccess, removeParts, logger }).start(bus, lifecycle);
+  const listInUse = () => listWorkspacesInUse(prisma);
+  const deletedWorkspaces = new DeletedWorkspaces({ listInUse, orgAccess, removeParts, logger });
+  deletedWorkspaces.start(lifecycle);
+  bus
+    .subscribe({
+      topics: ['organizations'],
+      group: 'control-plane-workspaces',
+      from: 'earliest',
+      onEvent: (event) => deletedWorkspaces.onEvent(event),
+    })
+    .catch((error: unknown) => {
+      if (!lifecycle.isDraining) logger.error('event bus subscription failed', { error });
+    });
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -287,9 +298,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
         ...listeners.routes(keys),
-        ...oauth.routes,
         ...routeRoutes(prisma, hosts),
         ...deploymentCountRoutes(prisma),
+        ...agentRoutes(new AgentNames({ prisma, tokens: deploymentTokens })),
+        ...formerRowRoutes(new FormerOAuthRows({ pool, cipher, logger })),
         ...uploadRoutes(uploads, keys),
         ...pushTokenRoutes(database, registry, keys),
         ...integrationRoutes(integrations, keys),

@@ -3,22 +3,19 @@ import { type Deployment, type DeploymentCount, type Listener, WorkspaceDeleted 
 import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestBroker } from './oauth/broker.ts';
-import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
-import { INTERNAL_TOKEN, type TestPlatform } from './support/platform.ts';
+import { INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
 
-let broker: TestBroker;
 let platform: TestPlatform;
 let bus: EventBus;
 beforeAll(async () => {
-  broker = await TestBroker.start(['crm']);
-  platform = broker.platform;
+  platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' });
   bus = createEventBus(platform.bus, { logger: silentLogger });
 });
 afterAll(async () => {
   await bus?.close();
-  await broker.close();
+  await platform.close();
 });
 
 const publish = (workspaceId: string) =>
@@ -56,12 +53,6 @@ const countRows = (workspaceId: string): Promise<Record<string, number>> =>
     return Object.fromEntries(rows.filter(({ count }) => count > 0).map(({ name, count }) => [name, count]));
   });
 
-const countTokens = (): Promise<number> =>
-  withDatabaseClient(platform.database.url, async (client) => {
-    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int FROM oauth_token');
-    return rows[0]!.count;
-  });
-
 describe('the deployments of a workspace', () => {
   it('are deleted with it, when an event tells so and org-access confirms it', async () => {
     const { id } = (await platform.create()).body;
@@ -95,43 +86,21 @@ describe('the deployments of a workspace', () => {
 });
 
 describe('a deleted workspace', () => {
-  it('leaves nothing: integrations, connections, tokens and listeners go, and those of another one stay', async () => {
-    await broker.provider('crm');
+  it('leaves nothing: integrations and listeners go, and those of another one stay', async () => {
     const body = { name: 'git', url: 'http://127.0.0.1:9', token: 'x' };
     const [workspace, stays] = [randomUUID(), randomUUID()];
     for (const workspace_id of [workspace, stays]) {
       const as = { workspace_id };
       expect((await platform.call('POST', '/v1/integrations/github/install', { body, as })).status).toBe(201);
-      for (const agent of ['agent', 'bot']) {
-        const token = { access_token: 'a', refresh_token: 'b' };
-        expect((await broker.call('POST', `/agents/${agent}/providers/crm/tokens`, token, as)).status).toBe(201);
-      }
-      await broker.authenticate('crm', {}, as);
       await listen(workspace_id);
     }
-    // Flows of Slack give a workspace a token like this one.
-    await withDatabaseClient(platform.database.url, (client) =>
-      client.query(
-        `UPDATE oauth_token SET workspace_id = connection.workspace_id, owner = $1
-         FROM oauth_agent_connection connection WHERE token_id = oauth_token.id AND agent_id = 'bot'`,
-        [randomUUID()],
-      ),
-    );
     const kept = await countRows(stays);
-    expect(kept).toEqual({
-      github_integration: 1,
-      listener: 1,
-      oauth_agent_connection: 2,
-      oauth_flow: 1,
-      oauth_token: 1,
-    });
+    expect(kept).toEqual({ github_integration: 1, listener: 1 });
     deleteWorkspace(workspace);
     await publish(workspace);
     await waitFor(async () => (await countRows(workspace)).listener === undefined, { what: 'the end of the listener' });
     expect(await countRows(workspace)).toEqual({});
     expect(await countRows(stays)).toEqual(kept);
-    // Tokens of agents name no workspace.
-    expect(await countTokens()).toBe(2);
   });
 
   it('keeps a listener until its data plane has removed its deployments, at most for an hour', async () => {

@@ -8,8 +8,8 @@ import {
   type PrincipalClaims,
   type RevisionList,
 } from '@runyard/contracts';
+import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 
 /** The id of no revision. */

@@ -12,8 +12,8 @@ import type {
   Revision,
 } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { OTHER_WORKSPACE } from './support/callers.ts';
 import { GitServer } from './support/git-server.ts';
 import { GitServerApi, project } from './support/git-server-api.ts';
 import { TestPlatform } from './support/platform.ts';

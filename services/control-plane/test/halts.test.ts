@@ -3,8 +3,8 @@ import { conforms, type DataOf, type Deployment, HaltChanged, type HaltState, ty
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { ALL_PERMISSIONS, OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ALL_PERMISSIONS, OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 import { createEmpty } from './support/sources.ts';

@@ -1,7 +1,7 @@
 import type { Deployment, DeploymentAtUrl } from '@runyard/contracts';
 import { withDatabaseClient } from '@runyard/test-kit';
+import { OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { type Answer, INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
 
 /** The platform has a domain for deployments, and its operator lets deployments claim names in others. */

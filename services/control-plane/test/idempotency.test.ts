@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Deployment, DeploymentList, Revision, RevisionList, UploadUrl } from '@runyard/contracts';
+import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty } from './support/sources.ts';
 

@@ -19,6 +19,7 @@ import {
 } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
 import { ImageClient, waitFor } from '@runyard/test-kit';
+import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
 import { DeploymentKeys } from '../src/deployments/deployment-keys.ts';
@@ -27,7 +28,6 @@ import type { Prisma } from '../src/generated/client.ts';
 import { RegistryAddress } from '../src/images/registry-address.ts';
 import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
 import { SecretSets } from '../src/secrets/secret-set.ts';
-import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DeploymentMetrics, LogPage } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

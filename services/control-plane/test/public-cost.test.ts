@@ -11,7 +11,7 @@ afterAll(() => platform.close());
 
 it('nobody without a credential can make a request that costs much more than an empty one', async () => {
   const operations = controlPlaneOperations.filter(({ access }) => access === 'public');
-  expect(operations.length).toBeGreaterThan(3);
+  expect(operations.length).toBeGreaterThan(1);
   const { url } = platform.service;
   expect(await findCostlyRequests({ url, operations, boundMs: 150 })).toEqual([]);
 });

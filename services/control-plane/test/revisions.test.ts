@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment, Revision, RevisionList } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

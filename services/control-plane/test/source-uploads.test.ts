@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, UploadUrl } from '@runyard/contracts';
 import { withDatabaseClient } from '@runyard/test-kit';
+import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { BODY_CUTS, sendCutBody } from '@runyard/test-kit/cut-bodies';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { archiveOf, createEmpty, PROJECT, put, upload, uploadUrl } from './support/sources.ts';
 

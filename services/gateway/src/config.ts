@@ -14,6 +14,12 @@ export const configSchema = Type.Object({
   ...eventBusVariables,
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access.' }),
   CONTROL_PLANE_URL: Type.String({ minLength: 1, description: 'Base URL of control-plane.' }),
+  OAUTH_BROKER_URL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Base URL of oauth-broker. Without it nothing is served below `/v2/auth`.',
+    }),
+  ),
   INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
   PUBLIC_URL: Type.String({
     default: 'http://localhost:2024',

@@ -146,7 +146,11 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       table,
       hosts,
       addresses,
-      serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
+      serviceUrls: {
+        'org-access': config.ORG_ACCESS_URL,
+        'control-plane': config.CONTROL_PLANE_URL,
+        'oauth-broker': config.OAUTH_BROKER_URL,
+      },
       load,
       publicUrl: config.PUBLIC_URL,
       onDeadRoute: () => feed.reportDeadRoute(),

@@ -276,21 +276,24 @@ describe('the admission of a request', () => {
       expect([response.status, await response.json()]).toEqual([403, { detail: 'Forbidden workspace' }]);
     });
 
-    it('passes the token of a deployment on to control-plane alone, beside a key, and takes it for no key', async () => {
+    it('passes the token of a deployment on to oauth-broker alone, beside a key, and takes it for no key', async () => {
       const token = { 'x-runyard-deployment-token': 'rdt_of_a_deployment' };
       const both = { 'x-api-key': key.key, ...token };
       expect((await echo(`${gateway.url}/v2/auth/authenticate`, both)).headers).toMatchObject(token);
-      for (const url of [at(route), at(custom), `${gateway.url}/api/v1/workspaces`])
+      for (const url of [at(route), at(custom), `${gateway.url}/v2/deployments`, `${gateway.url}/api/v1/workspaces`])
         expect((await echo(url, both)).headers).not.toHaveProperty('x-runyard-deployment-token');
       expect((await get(at(route), token)).status).toBe(401);
       const asKey = { 'x-api-key': token['x-runyard-deployment-token'] };
       expect((await get(`${gateway.url}/v2/auth/authenticate`, asKey)).status).toBe(401);
     });
 
-    it('routes nothing to internal paths', async () => {
-      const response = await get(`${gateway.url}/internal/routes`, { 'x-api-key': key.key });
-      expect([response.status, await response.json()]).toEqual([404, { detail: 'Not Found' }]);
-    });
+    it.each(['/internal/routes', '/internal/oauth/former-rows', '/internal/agents'])(
+      'routes nothing to the internal path %s',
+      async (path) => {
+        const response = await get(gateway.url + path, { 'x-api-key': key.key });
+        expect([response.status, await response.json()]).toEqual([404, { detail: 'Not Found' }]);
+      },
+    );
   });
 
   it('gives every request an id, the same on both sides', async () => {

@@ -1,7 +1,7 @@
 import type { EventBusConfig } from '@runyard/event-bus';
 import { createContext, kafkaLoginVariables, readConfig } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
-import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
+import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN, startFakeOAuthBroker } from '@runyard/test-kit/fake-platform';
 import type { Tracing } from '@runyard/tracing';
 import { configSchema } from '../src/config.ts';
 import { run } from '../src/run.ts';
@@ -36,10 +36,12 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const orgAccess = options.orgAccess ?? (await FakeOrgAccess.start());
   const controlPlane = options.controlPlane ?? (await FakeControlPlane.start());
+  const oauthBroker = await startFakeOAuthBroker();
   const config = readConfig(configSchema, {
     environment: {
       ORG_ACCESS_URL: orgAccess.url,
       CONTROL_PLANE_URL: controlPlane.url,
+      OAUTH_BROKER_URL: oauthBroker.url,
       INTERNAL_TOKEN,
       DRAIN_SECONDS: '1',
       ...busVariables(options.bus),
@@ -69,7 +71,7 @@ export async function startGateway(
     stop,
     async close() {
       await stop();
-      await Promise.all([orgAccess.close(), controlPlane.close()]);
+      await Promise.all([orgAccess.close(), controlPlane.close(), oauthBroker.close()]);
     },
   };
 }

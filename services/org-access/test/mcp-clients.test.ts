@@ -1,3 +1,4 @@
+import { PUBLIC_SERVICES } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import {
@@ -92,7 +93,7 @@ describe('an MCP client that a person lets use a deployment', () => {
       permissions: expect.arrayContaining(['runs:create', 'runs:read']),
     });
     const other = audienceOf(deployments.add({ organizationId, workspaceId }));
-    for (const audience of [other, 'org-access', 'control-plane']) expect((await verify(audience)).status).toBe(401);
+    for (const audience of [other, ...PUBLIC_SERVICES]) expect((await verify(audience)).status).toBe(401);
     expect((await auditOf(organizationId)).map(({ action, details }) => [action, details.client_name])).toEqual([
       ['program.allowed', 'An editor'],
       ['sign_in.allowed', 'An editor'],

@@ -15,7 +15,7 @@ import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
 export interface ServiceSettings {
-  name: 'org-access' | 'control-plane' | 'gateway';
+  name: 'org-access' | 'control-plane' | 'oauth-broker' | 'gateway';
   port: number;
   env: Record<string, string>;
   /** Settings that must not be in an environment. */
@@ -54,14 +54,16 @@ export async function createServiceSettings(options: {
     adminUrl: servers.postgres.adminUrl,
     dataDir,
     prefix: `runyard_${apart(servers.postgres, `${installation}_`)}`,
-    names: ['org-access', 'control-plane'],
+    names: ['org-access', 'control-plane', 'oauth-broker'],
   });
   const ports = {
     orgAccess: await freePort(),
     controlPlane: await freePort(),
+    oauthBroker: await freePort(),
     gateway: options.port || (await freePort()),
   };
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
+  const controlPlaneUrl = `http://127.0.0.1:${ports.controlPlane}`;
   const internalToken = await secret('internal-token');
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const traces = inheritedTracingVariables(options.environment);
@@ -74,7 +76,7 @@ export async function createServiceSettings(options: {
     env: {
       ...bus.env,
       ...traces.env,
-      CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      CONTROL_PLANE_URL: controlPlaneUrl,
       PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('org-access', options.environment),
@@ -117,6 +119,28 @@ export async function createServiceSettings(options: {
       ENCRYPTION_KEY: await secret('control-plane.encryption-key'),
     },
   };
+  const oauthBroker: ServiceSettings = {
+    name: 'oauth-broker',
+    port: ports.oauthBroker,
+    stopMs: 3_000,
+    env: {
+      ...bus.env,
+      ...traces.env,
+      ORG_ACCESS_URL: orgAccessUrl,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
+      DRAIN_WINDOW_SECONDS: '1',
+      ...selectPassedVariables('oauth-broker', options.environment),
+    },
+    secrets: {
+      ...bus.secrets,
+      ...traces.secrets,
+      DATABASE_URI: databases['oauth-broker'],
+      REDIS_URI: servers.redis.url,
+      INTERNAL_TOKEN: internalToken,
+      ENCRYPTION_KEY: await secret('oauth-broker.encryption-key'),
+    },
+  };
   const gateway: ServiceSettings = {
     name: 'gateway',
     port: ports.gateway,
@@ -125,7 +149,8 @@ export async function createServiceSettings(options: {
       ...bus.env,
       ...traces.env,
       ORG_ACCESS_URL: orgAccessUrl,
-      CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      OAUTH_BROKER_URL: `http://127.0.0.1:${ports.oauthBroker}`,
       PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DRAIN_SECONDS: '1',
@@ -136,7 +161,7 @@ export async function createServiceSettings(options: {
     },
     secrets: { ...bus.secrets, ...traces.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
   };
-  return { settings: [orgAccess, controlPlane, gateway], internalToken };
+  return { settings: [orgAccess, controlPlane, oauthBroker, gateway], internalToken };
 }
 
 function eventBusSettings({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {

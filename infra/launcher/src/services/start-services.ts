@@ -16,7 +16,7 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts org-access, control-plane and gateway, each as its own process from its bundle. */
+/** Starts org-access, control-plane, oauth-broker and gateway, each as its own process from its bundle. */
 export async function startServices(options: {
   repository: string;
   dataDir: string;
@@ -32,10 +32,15 @@ export async function startServices(options: {
   const { settings, internalToken } = await createServiceSettings({ ...options, environment: process.env });
   const starting = settings.map((service) => superviseService({ ...options, ...service, logDir }));
   const stop = async () => {
-    const started = await Promise.allSettled(starting);
-    // The edge stops first, then the deployments with the service that runs them, then org-access, which authenticates
-    // their callers.
-    for (const service of started.reverse()) if (service.status === 'fulfilled') await service.value.stop();
+    // The edge stops first, with the broker that is asked through it, then the deployments with the service that runs
+    // them, then org-access, which authenticates their callers.
+    for (const names of [['gateway', 'oauth-broker'], ['control-plane'], ['org-access']]) {
+      const stopping = settings.map(async ({ name }, index) => {
+        const service = names.includes(name) ? await starting[index]!.catch(() => null) : null;
+        await service?.stop();
+      });
+      await Promise.all(stopping);
+    }
   };
   try {
     const services = await Promise.all(starting);

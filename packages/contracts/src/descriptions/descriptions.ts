@@ -1,6 +1,7 @@
 import { buildAsyncApi } from '../asyncapi.ts';
 import { AGENT_SERVER_LEVEL, AGENT_SERVER_OPERATIONS } from '../http/agent-server/index.ts';
 import { controlPlaneOperations } from '../http/control-plane/index.ts';
+import { oauthBrokerOperations } from '../http/oauth-broker/index.ts';
 import { orgAccessOperations } from '../http/org-access/index.ts';
 import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
@@ -22,6 +23,12 @@ export const OPEN_API_INFO = {
     description: 'Deployments and their revisions.',
     edge: 'platform',
   },
+  'oauth-broker': {
+    title: 'Runyard OAuth broker',
+    version: '0.1.0',
+    description: 'OAuth providers, authorizations of people, and the tokens that agents get of them.',
+    edge: 'platform',
+  },
   'org-access': {
     title: 'Runyard organization access',
     version: '0.1.0',
@@ -35,6 +42,7 @@ export type DescribedService = keyof typeof OPEN_API_INFO;
 export const SERVICE_OPERATIONS: Record<DescribedService, readonly Operation[]> = {
   'agent-server': AGENT_SERVER_OPERATIONS,
   'control-plane': controlPlaneOperations,
+  'oauth-broker': oauthBrokerOperations,
   'org-access': orgAccessOperations,
 };
 

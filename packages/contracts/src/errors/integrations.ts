@@ -1,6 +1,6 @@
 import type { ErrorEntry } from './entry.ts';
 
-/** Errors of control-plane about Git servers and OAuth providers. */
+/** Errors of control-plane about Git servers, and of oauth-broker. */
 export const INTEGRATION_ERRORS = {
   git_token_refused: {
     status: 400,
@@ -62,5 +62,11 @@ export const INTEGRATION_ERRORS = {
     status: 503,
     meaning: 'org-access is unavailable: nobody can say whether the owner of a connected token is still there.',
     remedy: "Try again; callers' own tokens still work.",
+  },
+  agent_check_unavailable: {
+    status: 503,
+    meaning:
+      'control-plane is unavailable: nobody can say which deployment asks, or whether an agent is still the same.',
+    remedy: 'Try again; tokens are given to callers who show no deployment token.',
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,13 +1,12 @@
 import type { Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
-import { endConnections } from '../oauth/agents/end-connections.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
 import { requireDeployment } from './desired-state.ts';
 
 /**
  * Records that a deployment is to be deleted; the reconciler that runs it then does. It gets no traffic from here on,
- * and nothing that was connected to it is left for another one.
+ * and what people connected to it is for no other deployment (a trigger ends the generation of its agent's name).
  *
  * @throws NotFoundError when the workspace has no such deployment
  */
@@ -19,7 +18,6 @@ export async function requestDeletion(database: Database, tenant: Tenant, id: st
       where: { id },
       data: { status: 'AWAITING_DELETE', deleteRequestedAt: new Date(), upstreams: [], routeVersion: { increment: 1 } },
     });
-    await endConnections(transaction, deleted);
     await deploymentEvents.deleted(transaction, deleted);
   });
 }

@@ -10,6 +10,7 @@ import type {
   RevisionStatus,
 } from '@runyard/contracts';
 import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import type { Signals } from '@runyard/signals';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
@@ -20,7 +21,6 @@ import type { Registry } from '../registry/registry.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import type { Signals } from '../signals.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { signalOf } from './rollout-dispatcher.ts';

@@ -1,5 +1,6 @@
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
+import { Signals } from '@runyard/signals';
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
@@ -12,7 +13,6 @@ import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { Signals } from '../signals.ts';
 import { CallerCheck } from './caller-check.ts';
 import { acceptListenerKeys } from './data-plane-principal.ts';
 import { DataPlaneService } from './data-plane-service.ts';
@@ -73,7 +73,7 @@ export function openListeners(
     logger,
   } = dependencies;
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
-  const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
+  const signals = new Signals(config.DATA_REDIS_URI, { channel: 'control-plane:listeners', logger });
   lifecycle.onStop('signals of listeners', () => signals.close());
   // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits of data planes', () => signals.drain());

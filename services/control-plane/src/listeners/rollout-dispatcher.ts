@@ -1,7 +1,7 @@
 import type { Logger } from '@runyard/service-kit';
+import type { Signals } from '@runyard/signals';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import type { PrismaClient } from '../generated/client.ts';
-import type { Signals } from '../signals.ts';
 
 /**
  * Notifies those who run a deployment of changes: the platform itself, or the listener's data plane and the platform's

@@ -9,9 +9,5 @@ export async function listWorkspacesInUse(queries: Queries): Promise<Tenant[]> {
       SELECT organization_id, workspace_id FROM deployment WHERE delete_requested_at IS NULL
       UNION SELECT organization_id, workspace_id FROM listener
       UNION SELECT organization_id, workspace_id FROM github_integration
-      UNION SELECT organization_id, workspace_id FROM oauth_agent_connection
-      UNION SELECT organization_id, workspace_id FROM oauth_token
-      UNION SELECT organization_id, workspace_id FROM oauth_flow
-    ) AS used
-    WHERE workspace_id IS NOT NULL`;
+    ) AS used`;
 }

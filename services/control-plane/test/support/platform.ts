@@ -16,9 +16,9 @@ import {
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
+import { type Callers, makeCallers } from '@runyard/test-kit/callers';
 import { configSchema } from '../../src/config.ts';
 import { run } from '../../src/run.ts';
-import { type Callers, makeCallers } from './callers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const INTERNAL_TOKEN = 'the platform speaks to itself';
@@ -69,7 +69,11 @@ export class TestPlatform {
   ): Promise<TestPlatform> {
     const folder = await mkdtemp(join(tmpdir(), 'runyard-control-plane-'));
     const database = await createTestDatabase(join(root, 'prisma/migrations'));
-    const platform = new TestPlatform({ database, callers: await makeCallers(), folder }, environment, options);
+    const platform = new TestPlatform(
+      { database, callers: await makeCallers('control-plane'), folder },
+      environment,
+      options,
+    );
     await platform.makeProject('project');
     await platform.startService();
     return platform;

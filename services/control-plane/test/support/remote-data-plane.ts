@@ -15,7 +15,7 @@ import {
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
-import { WORKSPACE } from './callers.ts';
+import { WORKSPACE } from '@runyard/test-kit/callers';
 import { INTERNAL_TOKEN, type TestPlatform } from './platform.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -12,16 +12,18 @@ describe('the resolution of paths', () => {
     ['/.well-known/oauth-authorization-server', 'org-access'],
     ['/v1/projects', 'control-plane'],
     ['/v2/deployments?name_contains=a', 'control-plane'],
+    ['/v2/authors', 'control-plane'],
+    ['/v2/auth', 'oauth-broker'],
+    ['/v2/auth/callback/github?code=1', 'oauth-broker'],
   ])('sends %s to %s, longest prefix first', (path, service) => {
     expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target: path, stripped: '' });
   });
 
-  it('takes /api-host off paths to the control plane', () => {
-    expect(resolvePath('/api-host/v2/deployments?limit=1')).toMatchObject({
-      service: 'control-plane',
-      target: '/v2/deployments?limit=1',
-      stripped: '/api-host',
-    });
+  it.each([
+    ['control-plane', '/v2/deployments?limit=1'],
+    ['oauth-broker', '/v2/auth/providers'],
+  ])('takes /api-host off paths to %s', (service, target) => {
+    expect(resolvePath(`/api-host${target}`)).toMatchObject({ service, target, stripped: '/api-host' });
   });
 
   it.each([
@@ -31,6 +33,8 @@ describe('the resolution of paths', () => {
     ['/api-host/openapi.json', 'control-plane', '/openapi.json'],
     ['/api/docs', 'org-access', '/docs'],
     ['/api/openapi.json', 'org-access', '/openapi.json'],
+    ['/v2/auth/docs', 'oauth-broker', '/docs'],
+    ['/v2/auth/openapi.json', 'oauth-broker', '/openapi.json'],
   ])('sends %s, where the platform describes itself, to %s without a key', (path, service, target) => {
     expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target, isSelfAuthenticating: true });
   });

@@ -57,7 +57,8 @@ export interface RoutePlannerParts {
   addresses: ClientAddresses;
   /** The load of deployments. */
   load: UpstreamLoad;
-  serviceUrls: Record<PublicService, string>;
+  /** Undefined for a service that this platform does not have. */
+  serviceUrls: Record<PublicService, string | undefined>;
   /** Base URL of the gateway as clients know it. */
   publicUrl: string;
   /** Called when a deployment was not reached on its route: it may be somewhere else by now. */
@@ -68,6 +69,13 @@ export interface RoutePlannerParts {
 
 /** A new deployment is known here within so long; nobody waits longer for a deployment that does not run. */
 const NEW_ROUTES_MS = 1_000;
+
+/** org-access serves the sign-in pages; oauth-broker knows browsers again that come back from OAuth providers. */
+const COOKIES: Record<PublicService, PlatformCookies> = {
+  'org-access': 'all',
+  'control-plane': 'none',
+  'oauth-broker': 'oauth',
+};
 
 /** Services of the platform leave long polls unanswered: their number is no sign of load. */
 const UNBOUNDED = new UpstreamLoad({ maxUnanswered: Number.POSITIVE_INFINITY });
@@ -88,7 +96,7 @@ export class RoutePlanner {
   }
 
   async plan({ req, check }: Arrival, destination: Destination): Promise<RoutePlan> {
-    if (destination.kind === 'none') throw new NotFoundError('Not Found', { code: 'route_not_found' });
+    if (destination.kind === 'none') throw noRoute();
     return destination.kind === 'service'
       ? this.#planService({ req, check }, destination)
       : this.#planDeployment({ req, check }, destination);
@@ -103,17 +111,18 @@ export class RoutePlanner {
   async #planService(arrival: Arrival, destination: Destination & { kind: 'service' }): Promise<RoutePlan> {
     const { req } = arrival;
     const { service, target, stripped, isSelfAuthenticating, isSignIn, requiresHttp11 } = destination;
+    const upstream = this.#parts.serviceUrls[service];
+    if (upstream === undefined) throw noRoute();
     if (requiresHttp11 && req.httpVersion === '1.0') throw new UpgradeRequiredError('This path needs HTTP/1.1');
     const admitCaller = isSignIn ? admitToSignIn : admitToService;
     const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitCaller(this.#visit(arrival), service);
     return {
-      upstreams: [this.#parts.serviceUrls[service]],
+      upstreams: [upstream],
       load: UNBOUNDED,
       target,
       prefix: stripped,
       caller,
-      // org-access serves the sign-in pages; control-plane knows browsers again that come back from OAuth providers.
-      platformCookies: service === 'org-access' ? 'all' : 'oauth',
+      platformCookies: COOKIES[service],
       name: service,
     };
   }
@@ -180,6 +189,8 @@ export class RoutePlanner {
     return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decodeSegment(reference), workspaceId);
   }
 }
+
+const noRoute = () => new NotFoundError('Not Found', { code: 'route_not_found' });
 
 /** Decodes a path segment; one that cannot be decoded names nothing. */
 function decodeSegment(segment: string): string {

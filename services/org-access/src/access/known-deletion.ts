@@ -1,10 +1,10 @@
-import type { PublicService } from '@runyard/contracts';
+import { PUBLIC_SERVICES } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import type { Access } from './access.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 
 /** Services of which an administrator asks about resources of any workspace. Deployments are for callers in theirs. */
-const PLATFORM_AUDIENCES: ReadonlySet<string> = new Set<PublicService>(['org-access', 'control-plane']);
+const PLATFORM_AUDIENCES: ReadonlySet<string> = new Set(PUBLIC_SERVICES);
 
 /**
  * Returns whether the workspace that a caller names was deleted, for administrators of its organization: programs that

@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts';
+import { describeAgents, findDeploymentOfToken } from './agents.ts';
 import { dataPlaneOperations } from './data-planes/index.ts';
 import {
   createDeployment,
@@ -8,6 +9,7 @@ import {
   listDeployments,
   patchDeployment,
 } from './deployment-operations.ts';
+import { handOverFormerRows } from './former-oauth-rows.ts';
 import { getGithubWebhook, receiveGithubDelivery, replaceGithubWebhookSecret } from './github.ts';
 import { haltOperations } from './halts.ts';
 import {
@@ -23,7 +25,6 @@ import { createListenerKey, deleteListenerKey, listListenerKeys } from './listen
 import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts';
 import { logOperations } from './logs.ts';
 import { getDeploymentMetrics } from './metrics.ts';
-import { oauthOperations } from './oauth/index.ts';
 import { createPushToken } from './registry.ts';
 import { createRevision, getRevision, interruptRevision, listRevisions, redeployRevision } from './revisions.ts';
 import { createUploadUrl, putUpload } from './uploads.ts';
@@ -65,15 +66,19 @@ export const controlPlaneOperations: readonly Operation[] = [
   ...dataPlaneOperations,
   ...logOperations,
   getDeploymentMetrics,
-  ...oauthOperations,
   getRoutes,
   countDeployments,
   findDeploymentByUrl,
+  findDeploymentOfToken,
+  describeAgents,
+  handOverFormerRows,
 ];
 
+export * from './agents.ts';
 export * from './data-planes/index.ts';
 export * from './deployment-operations.ts';
 export * from './deployments.ts';
+export * from './former-oauth-rows.ts';
 export * from './github.ts';
 export * from './halts.ts';
 export * from './integrations.ts';
@@ -82,7 +87,6 @@ export * from './listener-keys.ts';
 export * from './listeners.ts';
 export * from './logs.ts';
 export * from './metrics.ts';
-export * from './oauth/index.ts';
 export * from './registry.ts';
 export * from './resources.ts';
 export * from './revision-status.ts';

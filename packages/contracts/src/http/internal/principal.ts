@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { PUBLIC_SERVICES } from '../../routing.ts';
 
 /** The plan of an organization. `developer` cannot create deployments; the others can do everything. */
 export const OrganizationPlan = Type.Union(
@@ -70,7 +71,7 @@ export const VerifyKeyRequest = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: 512 }),
     /** The receiver of the token; `gateway` to check the key alone. */
-    audience: Type.String({ pattern: '^(gateway|control-plane|org-access|deployment:[0-9a-f-]{36})$' }),
+    audience: Type.String({ pattern: `^(gateway|${PUBLIC_SERVICES.join('|')}|deployment:[0-9a-f-]{36})$` }),
     /** The workspace in which the caller wants to act, from `X-Tenant-Id`. */
     workspace_id: Type.Optional(Type.String()),
     /** The organization in which a person who signed in wants to act, from `X-Organization-Id`. Keys have theirs. */

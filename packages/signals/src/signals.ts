@@ -1,0 +1,109 @@
+import { type Logger, startRedisHeartbeat } from '@runyard/service-kit';
+import { Redis } from 'ioredis';
+
+/**
+ * Wakes all processes of a service when something changed. A signal is only a name; the truth is in the rows.
+ * Signals get lost while Redis is unavailable, so listeners look again when it is back and when their wait times out.
+ */
+export class Signals {
+  readonly #channel: string;
+  readonly #publisher: Redis;
+  readonly #subscriber: Redis;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #logger: Logger;
+  #isDraining = false;
+
+  /** @param channel a process receives only signals of the same channel */
+  constructor(redisUri: string, { channel, logger }: { channel: string; logger: Logger }) {
+    this.#logger = logger;
+    this.#channel = `runyard:${channel}`;
+    const open = (name: string) =>
+      new Redis(redisUri, {
+        connectionName: `runyard-${channel}-${name}`,
+        enableOfflineQueue: false,
+        autoResubscribe: false,
+        maxRetriesPerRequest: 0,
+        connectTimeout: 3_000,
+        retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
+      }).on('error', () => undefined); // Failed commands report the loss; without a listener it would end the process.
+    this.#publisher = open('publisher');
+    this.#subscriber = open('subscriber');
+    for (const connection of [this.#publisher, this.#subscriber]) startRedisHeartbeat(connection);
+    this.#subscriber.on('ready', () => void this.#subscribe());
+    this.#subscriber.on('message', (_channel, name) => this.#wake(name));
+  }
+
+  /** Wakes the listeners of this name in this process and in the others. */
+  send(name: string): void {
+    this.#wake(name);
+    this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
+      this.#logger.warn('signal not published', { channel: this.#channel, error });
+    });
+  }
+
+  /** Listens from now on, so that a signal between a look and the wait for a change is not missed. */
+  listen(name: string): Listening {
+    const waiting = new Set<() => void>();
+    let heard = false;
+    const hear = () => {
+      heard = true;
+      for (const wake of waiting) wake();
+    };
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(hear));
+    return {
+      next: (timeoutMs, signal) =>
+        new Promise((resolve) => {
+          const done = () => {
+            clearTimeout(timer);
+            waiting.delete(done);
+            signal?.removeEventListener('abort', done);
+            heard = false;
+            resolve();
+          };
+          const timer = setTimeout(done, timeoutMs);
+          waiting.add(done);
+          signal?.addEventListener('abort', done);
+          if (heard || this.#isDraining || signal?.aborted) done();
+        }),
+      stop: () => {
+        listeners.delete(hear);
+        if (listeners.size === 0) this.#listeners.delete(name);
+      },
+    };
+  }
+
+  /** True when the process is draining. Then waits return at once. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    this.#wakeAll();
+  }
+
+  close(): void {
+    this.#publisher.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  async #subscribe(): Promise<void> {
+    await this.#subscriber.subscribe(this.#channel).catch(() => undefined); // A reconnection subscribes again.
+    this.#wakeAll();
+  }
+
+  #wake(name: string): void {
+    for (const hear of this.#listeners.get(name) ?? []) hear();
+  }
+
+  #wakeAll(): void {
+    for (const name of [...this.#listeners.keys()]) this.#wake(name);
+  }
+}
+
+export interface Listening {
+  /** Resolves at the next signal, after `timeoutMs`, or when `signal` aborts. */
+  next(timeoutMs: number, signal?: AbortSignal): Promise<void>;
+  stop(): void;
+}
