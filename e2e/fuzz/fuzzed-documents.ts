@@ -14,6 +14,7 @@ export type FuzzTarget = Omit<FuzzOptions, 'seed'> & { name: FuzzTargetName };
 export const FUZZ_TARGETS = [
   'agent-server',
   'agent-server by other protocols',
+  'oauth-broker',
   'control-plane',
   'org-access',
   'org-access by an identity provider',
@@ -48,6 +49,7 @@ export async function listFuzzTargets(platform: Platform): Promise<Record<FuzzTa
   const targets: FuzzTarget[] = [
     { ...agentServer, name: 'agent-server', paths: `^(?!${OTHER_PROTOCOLS})` },
     { ...agentServer, name: 'agent-server by other protocols', paths: `^${OTHER_PROTOCOLS}` },
+    { name: 'oauth-broker', document: 'oauth-broker', url, headers: key },
     { name: 'control-plane', document: 'control-plane', url, headers: key },
     { ...orgAccess, name: 'org-access', headers: key },
     {

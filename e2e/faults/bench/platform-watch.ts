@@ -40,6 +40,7 @@ export class PlatformWatch {
     return [
       () => this.history.call('GET', `${url}/v2/deployments`, { headers }),
       () => this.history.call('GET', `${url}/api/v1/workspaces`, { headers }),
+      () => this.history.call('GET', `${url}/v2/auth/providers`, { headers }),
       () => this.history.call('POST', `${deploymentUrl}/threads/search`, { headers, body: {} }),
     ];
   }

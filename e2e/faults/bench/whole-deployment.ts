@@ -6,7 +6,7 @@ import { Part, type ServiceName } from './part.ts';
 import type { BenchServers } from './servers.ts';
 
 const PROJECT = path.join(import.meta.dirname, '../project');
-const SERVICES = ['org-access', 'control-plane', 'gateway', 'agent-api', 'run-worker'] as const;
+const SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'gateway', 'agent-api', 'run-worker'] as const;
 
 export type ServerName = 'postgres' | 'redis';
 
@@ -29,8 +29,13 @@ export class WholeDeployment {
   }
 
   static async open({ postgres, redis }: BenchServers, folder: string): Promise<WholeDeployment> {
-    const databases = await Promise.all([createTestDatabase(), createTestDatabase(), createTestDatabase()]);
-    const [ofOrgAccess, ofControlPlane, ofDeployment] = databases.map(({ url }) => url) as [string, string, string];
+    const databases = await Promise.all(Array.from({ length: 4 }, () => createTestDatabase()));
+    const [ofOrgAccess, ofControlPlane, ofBroker, ofDeployment] = databases.map(({ url }) => url) as [
+      string,
+      string,
+      string,
+      string,
+    ];
     const bus = await FaultLine.to(redis.address.url);
     const prefix = `bench-${randomUUID().slice(0, 8)}`;
     const key = () => randomBytes(32).toString('base64');
@@ -59,7 +64,17 @@ export class WholeDeployment {
       AGENT_API_COMMAND: 'none',
       RUN_WORKER_COMMAND: 'none',
     });
-    await add('gateway', ofControlPlane, { ORG_ACCESS_URL: orgAccessUrl, CONTROL_PLANE_URL: controlPlaneUrl });
+    const brokerUrl = await add('oauth-broker', ofBroker, {
+      ENCRYPTION_KEY: key(),
+      ORG_ACCESS_URL: orgAccessUrl,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      PUBLIC_URL: 'http://127.0.0.1',
+    });
+    await add('gateway', ofControlPlane, {
+      ORG_ACCESS_URL: orgAccessUrl,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      OAUTH_BROKER_URL: brokerUrl,
+    });
     const deployment = {
       REDIS_KEY_PREFIX: prefix,
       PROJECT_DIR: PROJECT,

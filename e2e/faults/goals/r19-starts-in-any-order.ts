@@ -12,6 +12,7 @@ const SERVERS: readonly ServerName[] = ['postgres', 'redis'];
 const NEEDS: Partial<Record<ServiceName, readonly Piece[]>> = {
   'org-access': ['postgres'],
   'control-plane': ['postgres'],
+  'oauth-broker': ['postgres'],
   gateway: ['control-plane'],
   'agent-api': ['postgres', 'redis'],
   'run-worker': ['postgres', 'redis'],

@@ -11,11 +11,12 @@ import { RevisionLoad } from '../bench/revision-load.ts';
 
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 const LIMIT_SECONDS = 15;
-const SERVICES = ['gateway', 'control-plane', 'org-access'] as const;
+const SERVICES = ['gateway', 'control-plane', 'org-access', 'oauth-broker'] as const;
 
 export const goal: Goal = {
   id: 'RP',
-  title: 'A platform whose gateway, control-plane or org-access is killed is back by itself and has forgotten nothing.',
+  title:
+    'A platform whose gateway, control-plane, org-access or oauth-broker is killed is back by itself and has forgotten nothing.',
   async run(bench) {
     const platform = await bench.platform();
     const audit = await openDatabaseAudit(bench, platform);

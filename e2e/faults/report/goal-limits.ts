@@ -146,6 +146,7 @@ export const goalLimits: Record<string, GoalLimits> = {
     limits: '50 keys revoked at random moments: refused by the gateway, and their open streams cut, within 5 s.',
   },
   RP: {
-    limits: 'Gateway, control-plane and org-access killed 5 times each: at work again within 15 s, nothing forgotten.',
+    limits:
+      'Gateway, control-plane, org-access and oauth-broker killed 5 times each: at work again within 15 s, nothing forgotten.',
   },
 };
