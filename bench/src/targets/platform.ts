@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Client, type Endpoint, readBody } from '../load/client.ts';
 import type { Target } from './target.ts';
 
 interface Ready {
@@ -35,6 +36,7 @@ export async function startPlatform({ repository, project }: { repository: strin
     const headers = { 'x-api-key': ready.apiKey };
     const [deployment] = ready.deployments;
     if (!deployment) throw new Error('there is no deployment');
+    await awaitSchemas({ url: deployment.url, headers });
     return {
       name: 'gateway',
       url: deployment.url,
@@ -49,6 +51,20 @@ export async function startPlatform({ repository, project }: { repository: strin
   } catch (error) {
     await stop();
     throw new Error(`The platform did not start.\n${output}`, { cause: error });
+  }
+}
+
+/**
+ * Waits until the schemas of the graph are read by asking for them: a server reads them some seconds after its start
+ * by itself, which takes seconds of a core.
+ */
+async function awaitSchemas(endpoint: Endpoint): Promise<void> {
+  const client = new Client(endpoint, 1);
+  try {
+    const [assistant] = JSON.parse(await readBody(await client.post('/assistants/search', {})));
+    await readBody(await client.get(`/assistants/${assistant.assistant_id}/schemas`));
+  } finally {
+    client.close();
   }
 }
 
