@@ -8,20 +8,7 @@ import type { Platform } from '../harness/platform.ts';
 import type { FuzzOptions } from './fuzz-document.ts';
 
 /** A document, and who requests its operations. */
-export type FuzzTarget = Omit<FuzzOptions, 'seed'> & { name: FuzzTargetName };
-
-/** In this order: the deployment comes first, because the control plane's document deletes it. */
-export const FUZZ_TARGETS = [
-  'agent-server',
-  'agent-server by other protocols',
-  'oauth-broker',
-  'control-plane',
-  'org-access',
-  'org-access by an identity provider',
-  'org-access by a session',
-  'org-access by an access token',
-] as const;
-export type FuzzTargetName = (typeof FUZZ_TARGETS)[number];
+export type FuzzTarget = Omit<FuzzOptions, 'seed'>;
 
 /** The beginning of the paths of A2A, MCP and AG-UI. */
 const OTHER_PROTOCOLS = '/(a2a|mcp|agui|\\.well-known)(/|$)';
@@ -32,41 +19,41 @@ const ENDS_SESSION = [
   ...['endSession', 'endSessions', 'endSessionByForm', 'refreshSession'],
 ];
 
-/** Returns each public document, the URL that serves it, and the headers with which it is requested. */
-export async function listFuzzTargets(platform: Platform): Promise<Record<FuzzTargetName, FuzzTarget>> {
-  const { url, deploymentUrl } = platform;
-  const key = { 'x-api-key': platform.apiKey };
-  const scimToken = await createAdministratorClient(platform)<IssuedScimToken>(
-    'POST',
-    '/v1/platform/orgs/current/scim/tokens',
-    { description: 'an identity provider' },
-  );
-  const session = await signIn(platform);
-  const agentServer = { document: 'agent-server', url: deploymentUrl, headers: key } as const;
-  const orgAccess = { document: 'org-access', url } as const;
-  // Every caller requests the operations of the others too.
-  const bySession = { ...orgAccess, without: ENDS_SESSION };
-  const targets: FuzzTarget[] = [
-    { ...agentServer, name: 'agent-server', paths: `^(?!${OTHER_PROTOCOLS})` },
-    { ...agentServer, name: 'agent-server by other protocols', paths: `^${OTHER_PROTOCOLS}` },
-    { name: 'oauth-broker', document: 'oauth-broker', url, headers: key },
-    { name: 'control-plane', document: 'control-plane', url, headers: key },
-    { ...orgAccess, name: 'org-access', headers: key },
-    {
-      ...orgAccess,
-      name: 'org-access by an identity provider',
-      headers: { authorization: `Bearer ${scimToken.token}` },
-      paths: SCIM,
-    },
-    { ...bySession, ...session, name: 'org-access by a session' },
-    {
-      ...bySession,
-      name: 'org-access by an access token',
-      headers: await exchangeForAccessToken(platform, session.headers),
-    },
-  ];
-  return Object.fromEntries(targets.map((target) => [target.name, target])) as Record<FuzzTargetName, FuzzTarget>;
-}
+const byKey = ({ apiKey }: Platform) => ({ 'x-api-key': apiKey });
+const agentServer = (platform: Platform) =>
+  ({ document: 'agent-server', url: platform.deploymentUrl, headers: byKey(platform) }) as const;
+const orgAccess = ({ url }: Platform) => ({ document: 'org-access', url }) as const;
+
+/**
+ * Prepares each target, by its name, when its turn comes: a token that was given before has expired by then, and a
+ * workspace is deleted. The deployment comes first, because the control plane's document deletes it.
+ */
+export const FUZZ_TARGETS: Record<string, (platform: Platform) => Promise<FuzzTarget>> = {
+  'agent-server': async (platform) => ({ ...agentServer(platform), paths: `^(?!${OTHER_PROTOCOLS})` }),
+  'agent-server by other protocols': async (platform) => ({ ...agentServer(platform), paths: `^${OTHER_PROTOCOLS}` }),
+  'oauth-broker': async (platform) => ({ document: 'oauth-broker', url: platform.url, headers: byKey(platform) }),
+  'control-plane': async (platform) => ({ document: 'control-plane', url: platform.url, headers: byKey(platform) }),
+  'org-access': async (platform) => ({ ...orgAccess(platform), headers: byKey(platform) }),
+  'org-access by an identity provider': async (platform) => {
+    const { token } = await createAdministratorClient(platform)<IssuedScimToken>(
+      'POST',
+      '/v1/platform/orgs/current/scim/tokens',
+      { description: 'an identity provider' },
+    );
+    return { ...orgAccess(platform), headers: { authorization: `Bearer ${token}` }, paths: SCIM };
+  },
+  // A person requests the operations of keys and of identity providers too.
+  'org-access by a session': async (platform) => ({
+    ...orgAccess(platform),
+    ...(await signIn(platform)),
+    without: ENDS_SESSION,
+  }),
+  'org-access by an access token': async (platform) => {
+    const session = await signIn(platform);
+    const headers = await exchangeForAccessToken(platform, session.headers);
+    return { ...orgAccess(platform), headers, without: ENDS_SESSION };
+  },
+};
 
 /** Signs an administrator in. @returns the headers of a page, and the token in its forms */
 async function signIn(platform: Platform): Promise<{ headers: Record<string, string>; csrfToken: string }> {

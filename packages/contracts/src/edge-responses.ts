@@ -6,6 +6,8 @@ import { isOfWorkspace } from './permissions.ts';
 /** The servers in front of a service: the gateway alone, or the gateway and the deployment it routes to. */
 export type Edge = 'platform' | 'deployment';
 
+const JSON_TYPE = 'application/json';
+
 const error = (description: string, headers?: Record<string, string>): OperationResponse => ({
   description,
   schema: ErrorResponse,
@@ -32,21 +34,23 @@ const ALWAYS: Record<number, OperationResponse> = {
 };
 
 /**
- * Returns all answers to an operation. Where its service gives errors a form of its own, any of them may also come from
- * the edge, which knows no operation.
+ * Returns all answers to an operation. Whatever form its service gives to errors, those of the edge, which knows no
+ * operation, have the usual one.
  */
 export function responsesBehind(edge: Edge, operation: Operation): Record<number, OperationResponse> {
   const { errors, responses } = operation;
-  const added = edgeResponses(operation, edge);
-  if (errors !== undefined) {
-    for (const [status, response] of Object.entries(added)) {
-      const own = responses[Number(status)];
-      if (response.schema !== ErrorResponse) continue;
-      added[Number(status)] = { ...response, ...own, schema: Type.Union([own?.schema ?? errors, ErrorResponse]) };
-    }
-    return { ...responses, ...added };
-  }
-  return { ...added, ...responses };
+  const added = Object.entries(edgeResponses(operation, edge)).map(([status, response]) => {
+    const own = responses[Number(status)] ?? (errors && { ...response, schema: errors });
+    return [status, own ? withEdgeForm(own, response) : response] as const;
+  });
+  return { ...responses, ...Object.fromEntries(added) };
+}
+
+function withEdgeForm(own: OperationResponse, { schema }: OperationResponse): OperationResponse {
+  if (schema !== ErrorResponse || own.schema === schema || own.otherContentTypes?.[JSON_TYPE]) return own;
+  const { contentType = JSON_TYPE, otherContentTypes } = own;
+  if (contentType !== JSON_TYPE) return { ...own, otherContentTypes: { ...otherContentTypes, [JSON_TYPE]: schema } };
+  return { ...own, schema: own.schema ? Type.Union([own.schema, schema]) : schema };
 }
 
 /** Returns the answers that the edge, the HTTP server and the validation add to those of an operation. */

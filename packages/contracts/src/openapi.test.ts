@@ -69,7 +69,9 @@ describe('an OpenAPI document', () => {
 
   it('has the errors of the edge in both forms where those of the service have one of their own', () => {
     const Own = Type.Object({ error: Type.String() }, { $id: 'Own' });
-    const own = { ...operation, errors: Own, responses: { 429: { description: 'Later.', schema: Own } } };
+    const page = { description: 'A page.', contentType: 'text/html', schema: Type.String() };
+    const later = { description: 'Later.', schema: Own };
+    const own = { ...operation, errors: Own, responses: { 400: page, 429: later } };
     const { responses } = buildOpenApi([own], { title: 'T', version: '1', edge: 'platform' }).paths['/things/{id}']!
       .put!;
     const either = { anyOf: ['Own', 'ErrorResponse'].map((name) => ({ $ref: `#/components/schemas/${name}` })) };
@@ -77,6 +79,10 @@ describe('an OpenAPI document', () => {
       expect(responses[status]?.content?.['application/json']?.schema).toEqual(either);
     }
     expect(responses['429']).toMatchObject({ description: 'Later.' });
+    expect(responses['400']?.content).toEqual({
+      'text/html': { schema: { type: 'string' } },
+      'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } },
+    });
   });
 
   it('cannot be built from two different schemas with one name', () => {

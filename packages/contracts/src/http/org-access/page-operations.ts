@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { defineOperation, type Operation, type OperationResponse } from '../../operation.ts';
-import { ValidationErrorResponse } from '../common.ts';
+import { ErrorResponse, ValidationErrorResponse } from '../common.ts';
 
 const Html = Type.String({ description: 'A page.' });
 const htmlPage = (description: string): OperationResponse => ({ description, contentType: 'text/html', schema: Html });
@@ -12,7 +12,10 @@ const RESPONSES: Record<number, OperationResponse> = {
     headers: { Location: 'A path of this host, or the address of a client that asked.' },
   },
   400: htmlPage('The link does not work any more.'),
-  401: htmlPage('The page again, with what was wrong.'),
+  401: {
+    ...htmlPage('The page again, with what was wrong. JSON when the credential of a program is not valid.'),
+    otherContentTypes: { 'application/json': ErrorResponse },
+  },
   403: htmlPage('The person may not do this, or the form is not from this page.'),
   409: htmlPage('The page again: there is something of the kind already.'),
   422: {

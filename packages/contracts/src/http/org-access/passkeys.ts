@@ -246,6 +246,7 @@ const getPasskeyScript = defineOperation({
   access: 'public',
   responses: {
     200: { description: 'The script.', contentType: 'text/javascript', schema: Type.String() },
+    401: UnauthorizedResponse,
   },
 });
 
