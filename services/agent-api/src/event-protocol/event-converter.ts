@@ -6,9 +6,6 @@ import { ModeMessages } from './mode-messages.ts';
 import type { MessageContent } from './run-messages.ts';
 import type { EventContent, ThreadEvent } from './thread-event.ts';
 
-/** The place of a gap. */
-const AFTER_OTHERS = Number.MAX_SAFE_INTEGER;
-
 /** Converts the entries of a thread's stream, in their order, to events of the event protocol. */
 export class EventConverter {
   /** The graph of the runs to come; undefined as long as it is not known. */
@@ -28,11 +25,10 @@ export class EventConverter {
    */
   convert(entry: StreamEntry): ThreadEvent[] {
     const seq = sequenceOf(entry.id);
-    if (entry.kind === CONTROL_KINDS.gap) return [{ eventId: `${seq}:gap`, seq, place: AFTER_OTHERS, ...toGap(entry) }];
+    if (entry.kind === CONTROL_KINDS.gap) return [{ eventId: `${seq}:gap`, seq, ...toGap(entry) }];
     return this.#contentsOf(entry).map((content, index) => ({
       eventId: index === 0 ? String(seq) : `${seq}:${index}`,
       seq,
-      place: index,
       ...content,
     }));
   }

@@ -9,9 +9,8 @@ export async function* followEvents(
   const { threadId, signal } = thread;
   const follower = new EventFollower(sources, thread);
   try {
-    await follower.goToPlace();
-    const { afterId } = follower;
-    yield* follower.start(afterId);
+    yield* await follower.goToPlace();
+    const afterId = follower.place;
     for await (const entry of sources.streams.read(threadId, { afterId, signal })) yield* await follower.take(entry);
   } finally {
     follower.close();

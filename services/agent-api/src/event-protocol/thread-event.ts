@@ -6,8 +6,6 @@ export interface ThreadEvent {
   eventId: string;
   /** Increases over all channels of the thread. */
   seq: number;
-  /** Increases over the events of the same number. */
-  place: number;
   /** `gap` stands where events are missing: every subscriber gets it. */
   channel: ProtocolChannel | 'gap';
   namespace: string[];
@@ -18,7 +16,7 @@ export interface ThreadEvent {
 }
 
 /** An event without its place in the stream. */
-export type EventContent = Omit<ThreadEvent, 'eventId' | 'seq' | 'place'>;
+export type EventContent = Omit<ThreadEvent, 'eventId' | 'seq'>;
 
 export function eventMethod({ channel }: Pick<ThreadEvent, 'channel'>): string {
   return channel === 'gap' ? 'gap' : methodOf(channel);

@@ -1,5 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import { BEFORE_ALL, CONTROL_KINDS, compareIds, type ReadOptions, type StreamEntry } from '@runyard/run-stream';
+import {
+  BEFORE_ALL,
+  CONTROL_KINDS,
+  compareIds,
+  gapAfter,
+  type ReadOptions,
+  type StreamEntry,
+} from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
 import type { EventSources, FollowedThread } from './event-follower.ts';
@@ -21,7 +28,7 @@ const entry = (at: number, kind: string, event: string, data: unknown): StreamEn
 const value = (at: number, data: unknown) => entry(at, 'v2.values', 'values', { timestamp: 1, data });
 const BEGUN = entry(1, 'metadata', 'metadata', { run_id: 'r' });
 const ENDED = entry(9, CONTROL_KINDS.end, 'end', { status: 'success' });
-const LOST = entry(2, CONTROL_KINDS.gap, 'gap', { reason: 'lost', after: null });
+const LOST: StreamEntry = { ...RUN, id: BEFORE_ALL, ...gapAfter(BEFORE_ALL, 'lost') };
 
 /** The stream of a thread, to which entries are added. */
 class Stream {
@@ -29,6 +36,8 @@ class Stream {
   /** The number of runs that are watched, and of readers. */
   watched = 0;
   reading = 0;
+  /** The number of entries that those who go on have taken. */
+  handed = 0;
   readonly sources = {
     streams: { read: (_threadId: string, options: ReadOptions) => this.#read(options) },
     watch: {
@@ -39,28 +48,49 @@ class Stream {
     },
     ends: { findOrPublish: async () => ({ isPublished: false, events: [] }) },
   } as unknown as EventSources;
-  readonly #entries: StreamEntry[] = [];
-  readonly #grown = new EventEmitter();
+  #entries: StreamEntry[] = [];
+  /** False while Redis does not answer. */
+  #answers = true;
+  readonly #changed = new EventEmitter();
 
   add(...entries: StreamEntry[]): void {
     this.#entries.push(...entries);
-    this.#grown.emit('entry');
+    this.#changed.emit('change');
+  }
+
+  /** Forgets what there is, as when it has expired. */
+  trim(): void {
+    this.#entries = [];
+  }
+
+  setAnswers(answers: boolean): void {
+    this.#answers = answers;
+    this.#changed.emit('change');
   }
 
   async *#read({ afterId = BEFORE_ALL, drainSignal, signal }: ReadOptions): AsyncGenerator<StreamEntry> {
     const after = Math.max(Number.parseInt(afterId, 10) - BASE_MS, 0);
     this.reads.push(`${drainSignal ? 'kept' : 'on'} after ${after}`);
     this.reading += 1;
+    // An id that was never issued is taken for that of the newest entry.
+    const newest = this.#entries.at(-1)?.id ?? BEFORE_ALL;
+    let position = compareIds(afterId, newest) > 0 ? newest : afterId;
     try {
-      for (let next = 0; !signal?.aborted; ) {
-        const each = this.#entries[next];
-        if (each === undefined) {
-          if (drainSignal) return;
-          await once(this.#grown, 'entry', { signal }).catch(() => undefined);
-          continue;
+      while (!signal?.aborted) {
+        const next = this.#answers ? this.#entries.find(({ id }) => compareIds(id, position) > 0) : undefined;
+        if (next) {
+          position = next.id;
+          yield next;
+          if (!drainSignal) this.handed += 1;
+        } else if (drainSignal) {
+          if (!this.#answers) {
+            await new Promise((resolve) => setImmediate(resolve));
+            yield LOST;
+          }
+          return;
+        } else {
+          await once(this.#changed, 'change', { signal }).catch(() => undefined);
         }
-        next += 1;
-        if (each === LOST ? drainSignal : compareIds(each.id, afterId) > 0) yield each;
       }
     } finally {
       this.reading -= 1;
@@ -77,8 +107,8 @@ class Client {
   constructor({ sources }: Stream) {
     const write = (event: ThreadEvent) => {
       this.events.push(event);
-      const { data } = JSON.parse(event.params) as { data: { event?: string } };
-      this.written.push(event.channel === 'lifecycle' ? data.event : data);
+      const { data } = JSON.parse(event.params) as { data: { event?: string; reason?: string } };
+      this.written.push(event.channel === 'values' ? data : (data.event ?? data.reason));
       return undefined;
     };
     const onFailure = (error: unknown) => this.written.push(error);
@@ -139,22 +169,84 @@ it('a subscription that goes on in the middle reads each entry once too, and get
   expect(stream.reads).toEqual(['kept after 0', 'kept after 2', 'on after 9']);
 });
 
-it.each([
-  ['more than is held', [BEGUN, value(2, 'x'.repeat(2 * 1024 * 1024))], 'x'.repeat(2 * 1024 * 1024)],
-  ['nothing that could be read to its end', [BEGUN, value(2, 'a'), LOST], 'a'],
-])(
-  'a subscription to %s reads it again as its client takes it, and one beside it gets nothing twice',
-  async (_, kept, data) => {
-    const stream = new Stream();
-    const client = new Client(stream);
-    await client.subscribe(['lifecycle']);
-    stream.add(...kept);
-    await client.gets({ kept: 0 }, 'running');
-    await client.subscribe(['values']);
-    stream.add(ENDED);
-    await client.gets({ kept: 1 }, data, 'completed');
-  },
-);
+it('more than is held is read again as its client takes it, and the others go on where they were', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  await client.subscribe(['lifecycle']);
+  const much = 'x'.repeat(2 * 1024 * 1024);
+  stream.add(BEGUN, value(2, much));
+  await client.gets({ kept: 0 }, 'running');
+  await waitFor(() => stream.handed === 2, { what: 'both entries to be read' });
+  stream.reads.length = 0;
+  await client.subscribe(['values']);
+  stream.add(ENDED);
+  await client.gets({ kept: 1 }, much, 'completed');
+  expect(stream.reads).toEqual(['kept after 0', 'kept after 0']);
+});
+
+it('more than is held is streamed to the only subscription', async () => {
+  const stream = new Stream();
+  const much = 'x'.repeat(2 * 1024 * 1024);
+  stream.add(BEGUN, value(2, much));
+  const client = new Client(stream);
+  await client.subscribe(['values', 'lifecycle']);
+  await client.gets({ kept: 2 }, 'running', much);
+  expect(stream.reads).toEqual(['kept after 0', 'on after 0']);
+});
+
+it('a subscription begins while Redis does not answer, and gets everything once it does', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN);
+  stream.setAnswers(false);
+  const client = new Client(stream);
+  await client.subscribe(['lifecycle']);
+  await client.gets({ kept: 0 });
+  stream.setAnswers(true);
+  await client.gets('running');
+  stream.setAnswers(false);
+  const subscribed = client.subscribe(['values', 'lifecycle']);
+  stream.add(value(2, 'a'), ENDED);
+  await waitFor(() => stream.reads.length >= 4, { what: 'another try to read what is kept' });
+  stream.setAnswers(true);
+  await subscribed;
+  await client.gets({ kept: 1 }, 'running', 'a', 'completed');
+});
+
+it('a loss that the stream tells of is an event of it, for the first subscription and for later ones', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN, { ...RUN, id: `${BASE_MS + 2}-0`, ...gapAfter(BEGUN.id, 'lost') }, value(3, 'a'));
+  const client = new Client(stream);
+  await client.subscribe(['values']);
+  await client.gets({ kept: 2 }, 'lost', 'a');
+  stream.add(value(4, 'b'));
+  await client.gets('b');
+  await client.subscribe(['lifecycle']);
+  await client.gets({ kept: 2 }, 'running', 'lost');
+});
+
+it('a subscription after an id that was never issued gets what comes, also beside another one', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN);
+  const client = new Client(stream);
+  const since = (BASE_MS + 1_000_000) * 1000;
+  await client.subscribe(['values'], { since });
+  await client.subscribe(['lifecycle'], { since });
+  stream.add(value(2, 'a'), ENDED);
+  await client.gets({ kept: 0 }, { kept: 0 }, 'a', 'completed');
+});
+
+it('events that come together reach whom they are for, also where one has not seen how the run began', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  await client.subscribe(['messages']);
+  const chunk = { type: 'AIMessageChunk', id: 'm', content: 'Hi', tool_call_chunks: [] };
+  stream.add(BEGUN, entry(2, 'messages-tuple', 'messages', [chunk, {}]));
+  await client.gets({ kept: 0 }, 'message-start', 'content-block-start', 'content-block-delta');
+  stream.trim();
+  await client.subscribe(['lifecycle']);
+  stream.add(ENDED);
+  await client.gets({ kept: 0 }, 'content-block-finish', 'message-finish', 'completed');
+});
 
 it('an event of one subscription is never written before an earlier one of another that is slower', async () => {
   const stream = new Stream();
@@ -165,13 +257,24 @@ it('an event of one subscription is never written before an earlier one of anoth
   await client.gets({ kept: 0 }, { kept: 0 }, 'running', 'a', 'completed');
 });
 
-it('what is kept for a new subscription is not written before earlier events of one that has not got so far', async () => {
+it('a new subscription gets what another one has had, and the rest in the order of the thread with it', async () => {
   const stream = new Stream();
   const client = new Client(stream);
-  await client.subscribe(['values'], { access: SLOW });
-  stream.add(BEGUN, value(2, 'a'), value(3, 'b'), ENDED);
-  await client.subscribe(['lifecycle']);
-  await client.gets({ kept: 0 }, { kept: 2 }, 'running', 'a', 'b', 'completed');
+  let judge = () => {};
+  const judged = new Promise<void>((resolve) => (judge = resolve));
+  let isJudging = false;
+  const admits = async () => {
+    isJudging = true;
+    await judged;
+    return true;
+  };
+  await client.subscribe(['values'], { access: { admits } as unknown as ThreadAccess });
+  stream.add(BEGUN, value(2, 'a'), ENDED);
+  await waitFor(() => isJudging, { what: 'the first entry to be judged' });
+  const subscribed = client.subscribe(['lifecycle']);
+  judge();
+  await subscribed;
+  await client.gets({ kept: 0 }, { kept: 1 }, 'running', 'a', 'completed');
 });
 
 it('an event that several subscriptions want is written once, and a subscription that has ended gets no more', async () => {

@@ -1,4 +1,4 @@
-import { compareIds } from '@runyard/run-stream';
+import { sequenceOf } from '@runyard/run-stream';
 import { EventFollower, type EventSources, type FollowedThread } from './event-follower.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
@@ -11,22 +11,22 @@ export interface ThreadSubscriptionsOptions {
   onFailure(error: unknown): void;
 }
 
-interface Subscription {
-  follower: EventFollower;
-  ending: AbortController;
-}
+type WantedEvents = Omit<FollowedThread, 'threadId' | 'signal'>;
 
 /**
- * The subscriptions of one connection to its thread. One reader gives each entry to all of them in turn: the client gets
- * every event in the thread's order, whichever subscription it is for, and once when several want it. Clients rely on
- * it: with the run's end the official one has seen all that came before.
+ * The subscriptions of one connection to its thread. One reader gives each entry to all of them: the client gets every
+ * event in the thread's order, whichever subscription it is for, and once when several want it. Clients rely on it: with
+ * the run's end the official one has seen all that came before. A new subscription gets by itself what the others have
+ * had, while the reader waits, and joins them at their place.
  */
 export class ThreadSubscriptions {
   readonly #options: ThreadSubscriptionsOptions;
-  readonly #subscriptions = new Map<string, Subscription>();
-  #reading: { stop: AbortController; ended: Promise<void> } | undefined;
-  #adding: AbortController | undefined;
-  #isClosed = false;
+  /** What ends each of them, by their ids. */
+  readonly #subscriptions = new Map<string, AbortController>();
+  /** What reads for all that have joined; undefined when there is none. */
+  #reader: { follower: EventFollower; stop: AbortController } | undefined;
+  /** Settles when whoever reads or writes has done so. */
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ThreadSubscriptionsOptions) {
     this.#options = options;
@@ -41,118 +41,92 @@ export class ThreadSubscriptions {
   }
 
   /**
-   * Adds a subscription, one at a time. `answer` is called with the number of events that come at once because they are
-   * kept, before the first of them is written. Nothing is written while the kept ones are counted.
+   * Adds a subscription. `answer` is called with the number of events that come at once, before the first of them is
+   * written. Nothing is written while they are counted.
    */
-  async add(
-    id: string,
-    wanted: Omit<FollowedThread, 'threadId' | 'signal'>,
-    answer: (kept: number) => Promise<void>,
-  ): Promise<void> {
+  async add(id: string, wanted: WantedEvents, answer: (kept: number) => Promise<void>): Promise<void> {
     const ending = new AbortController();
-    const { threadId } = this.#options;
-    this.#adding = ending;
-    await this.#stop();
-    if (this.#isClosed) return;
+    this.#subscriptions.set(id, ending);
     try {
-      const { follower, kept } = await this.#readKept({ ...wanted, threadId, signal: ending.signal });
-      if (ending.signal.aborted) return follower.close();
-      this.#subscriptions.set(id, { follower, ending });
-      await answer(kept);
-    } finally {
-      this.#start();
+      await this.#inTurn(() => this.#begin(wanted, ending.signal, answer));
+    } catch (error) {
+      this.remove(id);
+      throw error;
     }
   }
 
   /** Ends a subscription; returns false when there is none with this id. */
   remove(id: string): boolean {
-    const subscription = this.#subscriptions.get(id);
-    if (!subscription) return false;
-    this.#end(id, subscription);
-    if (this.#subscriptions.size === 0) this.#reading?.stop.abort();
+    const ending = this.#subscriptions.get(id);
+    if (!ending) return false;
+    this.#subscriptions.delete(id);
+    ending.abort();
+    if (this.size === 0) {
+      this.#reader?.stop.abort();
+      this.#reader = undefined;
+    }
     return true;
   }
 
   close(): void {
-    this.#isClosed = true;
-    for (const [id, subscription] of this.#subscriptions) this.#end(id, subscription);
-    this.#adding?.abort();
-    this.#reading?.stop.abort();
+    for (const id of [...this.#subscriptions.keys()]) this.remove(id);
   }
 
-  #end(id: string, { follower, ending }: Subscription): void {
-    this.#subscriptions.delete(id);
-    ending.abort();
-    follower.close();
-  }
-
-  /** Reads what is kept once, unless it is too much to be held. */
-  async #readKept(thread: FollowedThread): Promise<{ follower: EventFollower; kept: number }> {
-    const { sources } = this.#options;
-    let follower = new EventFollower(sources, thread);
+  async #begin(wanted: WantedEvents, signal: AbortSignal, answer: (kept: number) => Promise<void>): Promise<void> {
+    const { threadId, sources } = this.#options;
+    const place = this.#reader?.follower.place;
+    const since = place === undefined ? wanted.since : earlier(wanted.since, sequenceOf(place));
+    let follower = new EventFollower(sources, { ...wanted, threadId, since, signal });
     try {
-      await follower.goToPlace();
-      const { kept, isWhole } = await follower.readAhead();
-      if (isWhole) return { follower, kept };
-      follower.close();
-      follower = new EventFollower(sources, thread);
-      await follower.goToPlace();
-      return { follower, kept };
-    } catch (error) {
-      follower.close();
-      throw error;
-    }
-  }
-
-  async #stop(): Promise<void> {
-    this.#reading?.stop.abort();
-    await this.#reading?.ended;
-  }
-
-  #start(): void {
-    if (this.#isClosed || this.size === 0) return;
-    const stop = new AbortController();
-    this.#reading = { stop, ended: this.#read(stop.signal) };
-  }
-
-  /** Never rejects. */
-  async #read(signal: AbortSignal): Promise<void> {
-    const { threadId, sources, onFailure } = this.#options;
-    const followers = [...this.#subscriptions.values()].map(({ follower }) => follower);
-    const afterId = followers.map((follower) => follower.afterId).reduce(earlier);
-    try {
-      await this.#write(followers.flatMap((follower) => follower.start(afterId)));
-      for await (const entry of sources.streams.read(threadId, { afterId, signal })) {
-        const events: ThreadEvent[] = [];
-        for (const { follower, ending } of this.#subscriptions.values()) {
-          const taken = await follower.take(entry);
-          // It may have ended meanwhile, and watches a run that it has just seen.
-          if (ending.signal.aborted) follower.close();
-          else events.push(...taken);
-        }
+      const { count, events } = await follower.readAhead(place);
+      if (signal.aborted) return;
+      await answer(count);
+      if (events) {
         await this.#write(events);
+      } else {
+        follower.close();
+        follower = new EventFollower(sources, { ...wanted, threadId, since, signal });
+        await this.#write(await follower.goToPlace());
+        // The first one is given the rest by its reader.
+        if (place !== undefined) for await (const each of follower.readTo(place)) await this.#write(each);
       }
-    } catch (error) {
-      onFailure(error);
+      if (signal.aborted) return;
+      if (this.#reader) this.#reader.follower.join(follower);
+      else this.#read(follower);
+    } finally {
+      if (this.#reader?.follower !== follower) follower.close();
     }
+  }
+
+  #read(follower: EventFollower): void {
+    const { threadId, sources, onFailure } = this.#options;
+    const stop = new AbortController();
+    this.#reader = { follower, stop };
+    const read = async () => {
+      const { signal } = stop;
+      for await (const entry of sources.streams.read(threadId, { afterId: follower.place, signal })) {
+        await this.#inTurn(async () => this.#write(await follower.take(entry)));
+      }
+    };
+    read()
+      .catch(onFailure)
+      .finally(() => follower.close());
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#lastTurn.then(work);
+    this.#lastTurn = turn.catch(() => undefined);
+    return turn;
   }
 
   async #write(events: ThreadEvent[]): Promise<void> {
-    const written = new Set<string>();
-    for (const event of events.sort(inOrder)) {
-      if (written.has(event.eventId)) continue;
-      written.add(event.eventId);
+    for (const event of events) {
       const caughtUp = this.#options.write(event);
       if (caughtUp) await caughtUp;
     }
   }
 }
 
-function earlier(left: string, right: string): string {
-  return compareIds(left, right) <= 0 ? left : right;
-}
-
-/** Events of the same number and place keep the order of their subscriptions. */
-function inOrder(left: ThreadEvent, right: ThreadEvent): number {
-  return left.seq - right.seq || left.place - right.place;
+function earlier(since: number | undefined, place: number): number | undefined {
+  return since === undefined ? undefined : Math.min(since, place);
 }
