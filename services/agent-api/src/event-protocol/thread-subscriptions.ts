@@ -21,9 +21,9 @@ type WantedEvents = Omit<FollowedThread, 'threadId' | 'signal'>;
  */
 export class ThreadSubscriptions {
   readonly #options: ThreadSubscriptionsOptions;
-  /** What ends each of them, by their ids. */
+  /** Aborted to end one, by their ids. */
   readonly #subscriptions = new Map<string, AbortController>();
-  /** What reads for all that have joined; undefined when there is none. */
+  /** Reads for all that have joined; undefined when there is none. */
   #reader: { follower: EventFollower; stop: AbortController } | undefined;
   /** Settles when whoever reads or writes has done so. */
   #lastTurn: Promise<unknown> = Promise.resolve();
