@@ -30,14 +30,15 @@ export async function findFaults(project: Project, findRelease: FindRelease): Pr
     return isThere ? undefined : `langgraph.json: ${shown}, which does not exist.`;
   });
   const found = (await Promise.all(faults)).filter((fault) => fault !== undefined);
-  const files = project.graphs.map(({ file }) => file);
-  const outdated = await Promise.all(files.map(async (file) => describeTooOldFor(file, findRelease)));
+  // One file of each folder: its packages are the same for all files.
+  const files = new Map(project.graphs.map(({ file }) => [dirname(file), file])).values();
+  const outdated = await Promise.all([...files].map((file) => describeTooOldFor(file, findRelease)));
   return [...found, ...new Set(outdated.filter((fault) => fault !== undefined))];
 }
 
-/** Returns the sentence about the LangGraph that this file would import: the installed one, else what will be. */
+/** Returns the sentence about the LangGraph that this file will import: what will be installed, else the installed one. */
 async function describeTooOldFor(file: string, findRelease: FindRelease): Promise<string | undefined> {
-  const version = (await findInstalled(dirname(file))) ?? (await findRelease(LANGGRAPH, dirname(file)));
+  const version = (await findRelease(LANGGRAPH, dirname(file))) ?? (await findInstalled(dirname(file)));
   return version && describeTooOld(LANGGRAPH, version, file);
 }
 

@@ -8,7 +8,7 @@ export type FileDigests = Record<string, string | null>;
 
 /** Stands for the digest of a folder: what is looked for in it has digests of its own. */
 const FOLDER = 'folder';
-/** Stands for the digest of a file that was seen in two states: no file is as it was then. */
+/** Stands for the digest of a file that was seen in two states, or could not be read: no file is as it was then. */
 const CHANGED = 'changed';
 
 /** Returns the digest of a file as it is now. */
@@ -31,7 +31,7 @@ export function mergeDigests(some: FileDigests, others: FileDigests): FileDigest
 export async function areUnchanged(directory: string, digests: FileDigests): Promise<boolean> {
   const comparisons = Object.entries(digests).map(async ([path, digest]) => {
     const now = await readFile(join(directory, path)).then(digestOf, digestOfUnreadable);
-    return now === digest;
+    return now === digest && now !== CHANGED;
   });
   return (await Promise.all(comparisons)).every((isUnchanged) => isUnchanged);
 }
@@ -41,5 +41,6 @@ function digestOf(content: Buffer): string {
 }
 
 function digestOfUnreadable({ code }: NodeJS.ErrnoException): string | null {
-  return code === 'EISDIR' ? FOLDER : null;
+  if (code === 'EISDIR') return FOLDER;
+  return code === 'ENOENT' || code === 'ENOTDIR' ? null : CHANGED;
 }

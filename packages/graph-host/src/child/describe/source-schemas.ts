@@ -130,11 +130,12 @@ export class SourceSchemas {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
     worker.unref();
-    // Whoever waits for an answer gets the error; one that comes while nobody waits ends the thread alone.
-    worker.on('error', () => undefined);
-    worker.once('exit', () => {
+    const forget = () => {
       if (this.#worker === worker) this.#worker = undefined;
-    });
+    };
+    // Whoever waits for an answer gets the error; one that comes while nobody waits ends the thread alone.
+    worker.on('error', forget);
+    worker.once('exit', forget);
     return worker;
   }
 
