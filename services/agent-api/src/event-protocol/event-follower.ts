@@ -136,14 +136,14 @@ export class EventFollower {
     }
   }
 
-  /** Each entry is converted once, whoever sees it; nobody's conversion depends on when the others came. */
+  /** Each entry is converted once, whoever may see it: what an event says must not depend on when its readers came. */
   async #eventsOf(entry: StreamEntry): Promise<ThreadEvent[]> {
     const admitted: Subscriber[] = [];
     for (const subscriber of this.#subscribers) {
       const { access, signal } = subscriber;
       if ((await access.admits(entry, signal)) && !signal.aborted) admitted.push(subscriber);
     }
-    if (admitted.length === 0 || !this.#runs.observe(entry)) return [];
+    if (!this.#runs.observe(entry)) return [];
     this.#converter.graphName = admitted.find(({ access }) => access.graphName !== undefined)?.access.graphName;
     const events = this.#converter.convert(entry);
     return events.filter((event) => admitted.some(({ filter }) => matchesFilter(filter, event)));

@@ -248,6 +248,20 @@ it('events that come together reach whom they are for, also where one has not se
   await client.gets({ kept: 0 }, 'content-block-finish', 'message-finish', 'completed');
 });
 
+it('what is hidden from the first subscription is whole for one that sees it, and joins in the middle', async () => {
+  const stream = new Stream();
+  const client = new Client(stream);
+  const hidden = { admits: async () => false } as unknown as ThreadAccess;
+  await client.subscribe(['messages'], { access: hidden });
+  const chunk = { type: 'AIMessageChunk', id: 'm', content: 'Hi', tool_call_chunks: [] };
+  stream.add(BEGUN, entry(2, 'messages-tuple', 'messages', [chunk, {}]));
+  await waitFor(() => stream.handed === 2, { what: 'both entries to be read' });
+  await client.subscribe(['messages', 'lifecycle']);
+  stream.add(ENDED);
+  const begun = ['running', 'message-start', 'content-block-start', 'content-block-delta'];
+  await client.gets({ kept: 0 }, { kept: 4 }, ...begun, 'content-block-finish', 'message-finish', 'completed');
+});
+
 it('an event of one subscription is never written before an earlier one of another that is slower', async () => {
   const stream = new Stream();
   const client = new Client(stream);
