@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { digestOf, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StorageQuota } from '../src/storage-quota/storage-quota.ts';
@@ -109,14 +109,20 @@ it('the buffers of concurrent layers are limited', async () => {
   const { pathname } = new URL(begun.headers.get('location')!, test.origin);
   const token = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
   const authorization = `Bearer ${token}`;
-  const sending = request(test.origin + pathname, { method: 'PATCH', headers: { authorization } });
-  sending.on('error', () => undefined).write('the beginning');
+  let sending: ClientRequest | undefined;
+  const hold = () => {
+    sending = request(test.origin + pathname, { method: 'PATCH', headers: { authorization } });
+    // It is refused itself where the other one came first.
+    sending.on('error', () => undefined).on('response', hold);
+    sending.write('the beginning');
+  };
+  hold();
   const other = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
   const refused = await waitFor(async () => {
     const answer = await push.send('PATCH', other.headers.get('location')!, { body: new Uint8Array(10) });
     return answer.status === 503 ? answer : null;
   });
   expect(refused.headers.get('retry-after')).toBe('1');
-  sending.destroy();
+  sending?.destroy();
   await waitFor(async () => (await push.pushBlob(repository, [Buffer.from('a layer')])).status === 201);
 });
