@@ -94,6 +94,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const reach = new IdentityReach(orgAccess);
   const deployments = new AgentDeployments(controlPlane);
   const identities = new RemovedIdentities({ database, reach, revocations, logger });
+  identities.start(lifecycle);
   const agents = new EndedAgents({ database, deployments, revocations, logger });
   agents.start(lifecycle);
   const workspaces = new DeletedWorkspaces({
@@ -103,18 +104,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   workspaces.start(lifecycle);
-  bus
-    .subscribe({
-      topics: ['organizations', 'deployments'],
-      group: 'oauth-broker',
-      from: 'earliest',
-      onEvent: async (event) => {
-        for (const follower of [identities, workspaces, agents]) await follower.onEvent(event);
-      },
-    })
-    .catch((error: unknown) => {
-      if (!lifecycle.isDraining) logger.error('event bus subscription failed', { error });
+  // Each owner is asked about its own events: one that does not answer stops its topic alone.
+  const follow = (topic: 'organizations' | 'deployments', group: string, onEvent: (event: unknown) => Promise<void>) =>
+    void bus.subscribe({ topics: [topic], group, from: 'earliest', onEvent }).catch((error: unknown) => {
+      if (!lifecycle.isDraining) logger.error('event bus subscription failed', { topic, error });
     });
+  follow('organizations', 'oauth-broker', async (event) => {
+    await identities.onEvent(event);
+    await workspaces.onEvent(event);
+  });
+  follow('deployments', 'oauth-broker-agents', (event) => agents.onEvent(event));
 
   const redirectUris = new RedirectUris(config.PUBLIC_URL, config.OAUTH_CALLBACK_URL);
   const providers = new ProviderService({ database, clients, policy, requests, redirectUris, revocations });

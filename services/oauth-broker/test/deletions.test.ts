@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AgentConnection, DeploymentDeleted, WorkspaceDeleted } from '@runyard/contracts';
+import { type AgentConnection, DeploymentDeleted, IdentityRemoved, WorkspaceDeleted } from '@runyard/contracts';
 import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
@@ -42,6 +42,18 @@ const announceWorkspace = (workspace_id: string) =>
         source: '/runyard/test',
         subject: ORGANIZATION,
         data: { organization_id: ORGANIZATION, workspace_id },
+      }),
+    },
+  ]);
+
+const announceRemoved = (identity_id: string) =>
+  bus.publish('organizations', [
+    {
+      key: ORGANIZATION,
+      event: makeEvent(IdentityRemoved, {
+        source: '/runyard/test',
+        subject: ORGANIZATION,
+        data: { organization_id: ORGANIZATION, identity_id },
       }),
     },
   ]);
@@ -104,6 +116,32 @@ describe('what was connected to a deployment', () => {
     expect((await ask(third)).status).toBe('completed');
     controlPlane.delete(third.id);
     expect((await ask(controlPlane.deploy('again'))).status).toBe('pending');
+  });
+});
+
+describe('people who are removed', () => {
+  it('leave no token when the event was lost, as soon as the service asks by itself', async () => {
+    const [removed, stays] = [someone(), someone()];
+    const token = await broker.connect('crm', {}, removed);
+    await broker.connect('crm', {}, stays);
+    await broker.platform.stopService();
+    broker.platform.callers.removed.add(removed.sub!);
+    await broker.platform.startService();
+    await waitFor(async () => !(await broker.server.isValidToken(token)), { what: 'the end of the token' });
+    const listed = async (as: object) => (await broker.call<unknown[]>('GET', '/tokens', undefined, as)).body;
+    await waitFor(async () => (await listed(removed)).length === 0, { what: 'the end of its row' });
+    expect(await listed(stays)).toHaveLength(1);
+  });
+
+  it('lose their tokens while control-plane is away, which is asked about other events', async () => {
+    const removed = someone();
+    await broker.connect('crm', {}, removed);
+    broker.platform.controlPlane.isUnwell = true;
+    for (let count = 0; count < 9; count++) await announceDeployment(randomUUID());
+    broker.platform.callers.removed.add(removed.sub!);
+    await announceRemoved(removed.sub!);
+    const listed = async () => (await broker.call<unknown[]>('GET', '/tokens', undefined, removed)).body;
+    await waitFor(async () => (await listed()).length === 0, { what: 'the end of the token' });
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentConnection, OAuthProvider, OAuthTokenSummary, WaitResponse } from '@runyard/contracts';
-import { freePort, waitFor } from '@runyard/test-kit';
+import { freePort, waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { SECRET, someone, TestBroker } from './support/broker.ts';
 import { countFormerTables, FormerControlPlane, NO_ROWS } from './support/former-control-plane.ts';
@@ -132,4 +132,24 @@ it('nothing is served before the rows are here: control-plane is awaited', async
   platform.controlPlane.isUnwell = false;
   await starting;
   expect((await ask('/v2/auth/providers'))?.status).toBe(401);
+});
+
+it('a provider that was made anew under its name stays at control-plane with its tokens, and stops nothing', async () => {
+  const rows = await startFormer();
+  const broker = await TestBroker.open(['crm'], {}, { controlPlaneUrl: rows.url });
+  onTestFinished(() => broker.close());
+  await broker.platform.startService();
+  await broker.provider('crm');
+  await broker.platform.stopService();
+  await withDatabaseClient(broker.platform.database.url, (client) => client.query('TRUNCATE former_rows_moved'));
+  const provider = await rows.addProvider({ provider_id: 'crm' }, SECRET);
+  const secrets = { accessToken: 'a', refreshToken: null, origin: 'https://provider.example.com', metadata: {} };
+  await rows.addConnection(provider, await rows.addToken(provider, someone().sub!, secrets), 'sales', someone().sub!);
+  const other = await rows.addProvider({ provider_id: 'other' }, SECRET);
+  await rows.addToken(other, someone().sub!, secrets);
+  await broker.platform.startService();
+  const left = { oauth_agent_connection: 1, oauth_flow: 0, oauth_provider: 1, oauth_token: 1 };
+  expect(await rows.countRows()).toEqual(left);
+  expect(await countStored(broker.platform)).toMatchObject({ oauth_provider: 2, oauth_token: 1 });
+  expect(broker.platform.service.output()).toContain('their provider was made anew');
 });

@@ -15,6 +15,8 @@ interface AgentDeployment extends Tenant {
   agentId: string | null;
 }
 
+const UUID_FORM = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
 /** Says whose code asks, and for which agents' names deployments stand. */
 export class AgentNames {
   readonly #prisma: PrismaClient;
@@ -34,16 +36,19 @@ export class AgentNames {
     const id = this.#tokens.deploymentOf(token);
     if (id === null) return null;
     const tenant = { organizationId: organization_id, workspaceId: workspace_id };
+    const name = agent_id == null ? null : toSqlText(agent_id);
+    // Before it is found that the deployment is there: what is given to a later one is of a later generation.
+    const generations = new Map<string, number>();
+    for (const each of name === null ? [id] : [id, name]) {
+      generations.set(each, await this.#generationOf(workspace_id, each));
+    }
     const deployment = await this.#prisma.deployment.findFirst({
       where: { id, ...tenant, deleteRequestedAt: null },
       select: { id: true, agentId: true, organizationId: true, workspaceId: true },
     });
     if (deployment === null) return null;
-    const names = await this.#namesOf(deployment, agent_id == null ? null : toSqlText(agent_id));
-    const agents = await Promise.all(
-      names.map(async (name) => ({ agent_id: name, generation: await this.#generationOf(workspace_id, name) })),
-    );
-    return { deployment_id: id, agents };
+    const names = await this.#namesOf(deployment, name);
+    return { deployment_id: id, agents: names.map((each) => ({ agent_id: each, generation: generations.get(each)! })) };
   }
 
   /** Describes the agents, in the order in which they are named. */
@@ -55,7 +60,8 @@ export class AgentNames {
           WHERE kind = 'id' AND name = lower(asked.agent_id) AND workspace_id = asked.workspace_id)
         AND NOT EXISTS (
           SELECT FROM deployment
-          WHERE id::text = lower(asked.agent_id) AND delete_requested_at IS NULL) AS "isDeleted",
+          WHERE id = CASE WHEN asked.agent_id ~* ${UUID_FORM} THEN asked.agent_id::uuid END
+            AND delete_requested_at IS NULL) AS "isDeleted",
         coalesce((
           SELECT generation FROM agent_generation
           WHERE workspace_id = asked.workspace_id AND agent_id = asked.agent_id), 0) AS generation

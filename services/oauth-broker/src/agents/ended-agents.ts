@@ -1,11 +1,11 @@
 import { conforms, DeploymentDeleted } from '@runyard/contracts';
-import { type Lifecycle, type Logger, PeriodicTask, type Tenant } from '@runyard/service-kit';
+import { type Lifecycle, type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Revocations } from '../providers/revocations.ts';
 import type { AgentDeployments, GivenAgent } from './agent-deployments.ts';
 
 const EVERY_MS = 300_000;
-/** Agents of one question. */
+/** Agents of one query, and of one question. */
 const QUESTION_MAX = 1_000;
 
 interface Dependencies {
@@ -32,7 +32,7 @@ export class EndedAgents {
       name: 'connections of deleted deployments',
       everyMs: EVERY_MS,
       atStart: true,
-      run: (task) => this.#checkAll(task),
+      run: (task) => this.#checkAll(() => task.isStopped),
       logger: dependencies.logger,
     });
   }
@@ -45,30 +45,35 @@ export class EndedAgents {
   /** Takes an event of `deployments`. */
   async onEvent(event: unknown): Promise<void> {
     if (!conforms(DeploymentDeleted, event)) return;
-    const { organization_id: organizationId, workspace_id: workspaceId } = event.data;
-    const given = await this.#listGiven({ organizationId, workspaceId });
-    for (let at = 0; at < given.length; at += QUESTION_MAX) await this.#check(given.slice(at, at + QUESTION_MAX));
+    await this.#checkAll(() => false, event.data.workspace_id);
   }
 
-  async #checkAll(task: PeriodicTask): Promise<void> {
-    const given = await this.#listGiven();
-    for (let at = 0; at < given.length && !task.isStopped; at += QUESTION_MAX) {
-      await this.#check(given.slice(at, at + QUESTION_MAX));
-    }
+  /** Asks about all agents that something was connected to, in one workspace or in all. */
+  async #checkAll(isStopped: () => boolean, workspaceId?: string): Promise<void> {
+    let last: GivenAgent | undefined;
+    do {
+      const given = await this.#listGiven(last, workspaceId);
+      await this.#check(given);
+      last = given.at(QUESTION_MAX - 1);
+    } while (last !== undefined && !isStopped());
   }
 
-  /** Lists the agents that something was connected to, in one workspace or in all. */
-  async #listGiven(tenant?: Tenant): Promise<GivenAgent[]> {
-    const rows = await this.#dependencies.database.prisma.agentConnection.findMany({
-      where: tenant ?? {},
-      distinct: ['organizationId', 'workspaceId', 'agentId', 'agentGeneration'],
-      select: { organizationId: true, workspaceId: true, agentId: true, agentGeneration: true },
-    });
-    return rows.map(({ agentGeneration, ...agent }) => ({ ...agent, generation: agentGeneration }));
+  #listGiven(after: GivenAgent | undefined, workspaceId: string | undefined): Promise<GivenAgent[]> {
+    return this.#dependencies.database.prisma.$queryRaw<GivenAgent[]>`
+      SELECT DISTINCT
+        organization_id AS "organizationId", workspace_id AS "workspaceId", agent_id AS "agentId",
+        agent_generation AS generation
+      FROM oauth_agent_connection
+      WHERE (${workspaceId === undefined} OR workspace_id = ${workspaceId}::uuid)
+        AND (${after === undefined} OR (workspace_id, agent_id, agent_generation)
+          > (${after?.workspaceId}::uuid, ${after?.agentId}, ${after?.generation}::int))
+      ORDER BY workspace_id, agent_id, agent_generation
+      LIMIT ${QUESTION_MAX}`;
   }
 
   /** @throws UnavailableError when control-plane cannot be reached: then nothing is removed */
   async #check(given: readonly GivenAgent[]): Promise<void> {
+    if (given.length === 0) return;
     for (const agent of await this.#dependencies.deployments.listEnded(given)) await this.#end(agent);
   }
 

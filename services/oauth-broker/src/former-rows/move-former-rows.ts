@@ -29,9 +29,10 @@ export async function moveFormerRows(dependencies: Dependencies, context: Servic
     lifecycle.stopping.throwIfAborted();
     try {
       if (await isDone(dependencies.database)) return;
-      const { moved, undecryptable } = await moveAll(dependencies, lifecycle.stopping);
+      const { moved, undecryptable, displaced } = await moveAll(dependencies, lifecycle.stopping);
       if (moved > 0) logger.info('rows of control-plane moved', { moved });
       if (undecryptable > 0) logger.error('rows of control-plane left: they cannot be decrypted', { undecryptable });
+      if (displaced > 0) logger.error('rows of control-plane left: their provider was made anew', { displaced });
       return;
     } catch (error) {
       lifecycle.stopping.throwIfAborted();
@@ -48,22 +49,22 @@ async function isDone({ prisma }: Database): Promise<boolean> {
 async function moveAll(
   { database, controlPlane, cipher }: Dependencies,
   stopping: AbortSignal,
-): Promise<{ moved: number; undecryptable: number }> {
-  const total = { moved: 0, undecryptable: 0 };
+): Promise<{ moved: number; undecryptable: number; displaced: number }> {
+  const total = { moved: 0, undecryptable: 0, displaced: 0 };
   let question: FormerRowsRequest = {};
   for (;;) {
     stopping.throwIfAborted();
-    const page = await database.transact(async (transaction) => {
+    const { page, ids } = await database.transact(async (transaction) => {
       await takeAdvisoryLock(transaction, 'rows of control-plane');
       const page = await controlPlane.ask('/internal/oauth/former-rows', question, FormerRows);
-      await storeRows(transaction, cipher, page);
+      const ids = await storeRows(transaction, cipher, page);
       // The last page is empty: control-plane has deleted what was stored before.
       if (page.next === null) await transaction.formerRowsMoved.createMany({ data: {}, skipDuplicates: true });
-      return page;
+      return { page, ids };
     });
-    const ids = page[page.kind].map(({ id }) => id);
     total.moved += ids.length;
     total.undecryptable += page.undecryptable;
+    total.displaced += page[page.kind].length - ids.length;
     if (page.next === null) return total;
     question = { stored: { kind: page.kind, ids }, after: page.next };
   }

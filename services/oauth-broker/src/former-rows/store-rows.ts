@@ -9,17 +9,32 @@ import type { Cipher } from '@runyard/encryption';
 import { placeOf } from '../database/encryption-places.ts';
 import { Prisma } from '../generated/client.ts';
 
-/** Stores a page of rows; those that are here already stay as they are. */
+/**
+ * Stores a page of rows; those that are here already stay as they are. A provider is not stored where the organization has
+ * made another one with its name meanwhile, and with it nothing that belongs to it.
+ *
+ * @returns the ids of the rows of the page's kind that are here now
+ */
 export async function storeRows(
   transaction: Prisma.TransactionClient,
   cipher: Cipher,
-  { providers, tokens, flows, connections }: FormerRows,
-): Promise<void> {
+  page: FormerRows,
+): Promise<string[]> {
   const skipDuplicates = true;
-  await transaction.oAuthProvider.createMany({ data: providers.map((row) => providerOf(row, cipher)), skipDuplicates });
+  const data = page.providers.map((row) => providerOf(row, cipher));
+  await transaction.oAuthProvider.createMany({ data, skipDuplicates });
+  const providers = await transaction.oAuthProvider.findMany({
+    where: { id: { in: page.providers.map(({ id }) => id) } },
+    select: { id: true },
+  });
+  const here = new Set(providers.map(({ id }) => id));
+  const isHere = ({ provider_uuid }: { provider_uuid: string }) => here.has(provider_uuid);
+  const [tokens, flows] = [page.tokens.filter(isHere), page.flows.filter(isHere)];
+  const connections = page.connections.filter(isHere);
   await transaction.oAuthToken.createMany({ data: tokens.map((row) => tokenOf(row, cipher)), skipDuplicates });
   await transaction.oAuthFlow.createMany({ data: flows.map((row) => flowOf(row, cipher)), skipDuplicates });
   await transaction.agentConnection.createMany({ data: connections.map(connectionOf), skipDuplicates });
+  return { providers, tokens, flows, connections }[page.kind].map(({ id }) => id);
 }
 
 function providerOf(row: FormerOAuthProvider, cipher: Cipher): Prisma.OAuthProviderCreateManyInput {

@@ -45,6 +45,17 @@ export const tokenStore = {
     return queries.oAuthToken.findFirst({ where: { ...filterByOwner(owner), id }, include: { provider: true } });
   },
 
+  /** Lists who has tokens that represent a person, in a fixed order, after one of them. */
+  listOwners(queries: Queries, after: TokenOwner | undefined, limit: number): Promise<TokenOwner[]> {
+    return queries.$queryRaw<TokenOwner[]>`
+      SELECT DISTINCT organization_id AS "organizationId", owner AS identity
+      FROM oauth_token
+      WHERE owner IS NOT NULL AND workspace_id IS NULL
+        AND (${after === undefined} OR (organization_id, owner) > (${after?.organizationId}::uuid, ${after?.identity}::uuid))
+      ORDER BY organization_id, owner
+      LIMIT ${limit}`;
+  },
+
   /** Lists the tokens of the owner and all its subjects, the newest first. */
   list(queries: Queries, owner: TokenOwner, providerId?: string): Promise<TokenWithProvider[]> {
     const provider = providerId === undefined ? {} : { provider: { providerId: toSqlText(providerId) } };
