@@ -7,7 +7,6 @@ import {
   statefulServiceVariables,
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import { ssoVariables } from './sso/sso-variables.ts';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
@@ -54,7 +53,45 @@ export const configSchema = Type.Object({
     default: false,
     description: 'Forbids new personal access tokens in every organization.',
   }),
-  ...ssoVariables,
+  SELF_HOSTED_JIT_PROVISIONING_ENABLED: Type.Boolean({
+    default: true,
+    description: 'False: sign-in provisions nobody, whatever organizations set.',
+  }),
+  OAUTH_CLIENT_ID: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'With the secret and the issuer: an OIDC provider of the default organization.',
+    }),
+  ),
+  OAUTH_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'Secret of `OAUTH_CLIENT_ID`.' })),
+  OAUTH_ISSUER_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'Issuer at which the provider is discovered.' }),
+  ),
+  OAUTH_SCOPES: Type.Optional(
+    Type.String({ minLength: 1, description: 'Scopes for that provider. Default: `openid email profile`.' }),
+  ),
+  OAUTH_IDP_LOGOUT_ENABLED: Type.Optional(
+    Type.Boolean({ description: 'True: signing out here signs out at that provider too.' }),
+  ),
+  OAUTH_SESSION_MAX_SEC: Type.Integer({
+    default: 86_400,
+    minimum: 300,
+    maximum: 604_800,
+    description: 'A session of single sign-on ends this long after its sign-in, and not after `SESSION_MAX_SECONDS`.',
+  }),
+  INITIAL_ORG_ADMIN_EMAIL: Type.Optional(
+    Type.String({
+      pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
+      description:
+        'The person with this address who signs in by a provider of the default organization becomes its Organization Admin, while no person is.',
+    }),
+  ),
+  ISSUER_SUB_CLAIM_OVERRIDES: Type.Optional(
+    Type.String({
+      description:
+        'JSON object from prefixes of issuers to the claim that identifies people. Default: `sub`, and `oid` for Microsoft.',
+    }),
+  ),
   // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SESSION_MAX_SECONDS: Type.Integer({

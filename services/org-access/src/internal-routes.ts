@@ -10,13 +10,13 @@ import {
 } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import { isActiveIdentity, reachesWorkspace } from './access/access.ts';
-import type { FirstAdministrator } from './accounts/first-administrator.ts';
-import type { BootstrapService } from './bootstrap/bootstrap-service.ts';
+import type { BootstrapService } from './directory/organizations/bootstrap-service.ts';
+import type { PlanService } from './directory/organizations/plan-service.ts';
+import { listDeletedWorkspaces } from './directory/workspaces/deleted-workspaces.ts';
 import type { PrismaClient } from './generated/client.ts';
-import type { PlanService } from './organizations/plan-service.ts';
-import type { CredentialVerifier } from './tokens/credential-verifier.ts';
-import type { SigningKeys } from './tokens/signing-keys.ts';
-import { listDeletedWorkspaces } from './workspaces/deleted-workspaces.ts';
+import type { FirstAdministrator } from './sign-in/accounts/first-administrator.ts';
+import type { CredentialVerifier } from './sign-in/tokens/credential-verifier.ts';
+import type { SigningKeys } from './sign-in/tokens/signing-keys.ts';
 
 /** Serves the other services of the platform, and its operators. */
 export function internalRoutes(parts: {

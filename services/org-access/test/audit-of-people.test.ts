@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { renderEvent } from '../src/audit/audit-event.ts';
-import { csrfTokenOf } from '../src/sessions/session-cookie.ts';
+import { csrfTokenOf } from '../src/sign-in/sessions/session-cookie.ts';
 import { TestMailServer } from './support/mail-server.ts';
 import { type FetchedPage, PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endSessions } from '../src/access/credentials/end-sessions.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { makeAccounts } from '../src/accounts/new-account.ts';
 import { type AuditRecorder, audited } from '../src/audit/audit-trail.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
+import { addWorkspaceToInvites } from '../src/directory/workspaces/add-workspace-to-invites.ts';
 import type { Prisma } from '../src/generated/client.ts';
-import { endSessions } from '../src/sessions/end-sessions.ts';
-import { openSession } from '../src/sessions/open-session.ts';
-import { addWorkspaceToInvites } from '../src/workspaces/add-workspace-to-invites.ts';
+import { makeAccounts } from '../src/sign-in/accounts/new-account.ts';
+import { openSession } from '../src/sign-in/sessions/open-session.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const tenant = { organizationId: uuidv7(), workspaceId: uuidv7() };

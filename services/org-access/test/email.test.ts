@@ -5,9 +5,9 @@ import { Metrics } from '@runyard/service-kit';
 import { createTestDatabase, dumpDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { type Email, EmailOutbox } from '../src/email/email-outbox.ts';
-import { EmailSender } from '../src/email/email-sender.ts';
-import { MailServer } from '../src/email/mail-server.ts';
+import { type Email, EmailOutbox } from '../src/directory/email/email-outbox.ts';
+import { EmailSender } from '../src/directory/email/email-sender.ts';
+import { MailServer } from '../src/directory/email/mail-server.ts';
 import { TestMailServer } from './support/mail-server.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));

@@ -14,10 +14,10 @@ import { silentLogger } from '@runyard/service-kit';
 import { withDatabaseClient } from '@runyard/test-kit';
 import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ExpiredAccountSweeper } from '../src/access/credentials/expired-account-sweeper.ts';
+import { makeKey } from '../src/access/credentials/key-format.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { makeKey } from '../src/api-keys/key-format.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { ExpiredAccountSweeper } from '../src/identities/expired-account-sweeper.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const SERVICE_KEYS = '/api/v1/orgs/current/service-keys';

@@ -7,9 +7,9 @@ import type {
   PendingMember,
 } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeKey } from '../src/access/credentials/key-format.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants } from '../src/access/role-grants.ts';
-import { makeKey } from '../src/api-keys/key-format.ts';
 import { hashSecret } from '../src/database/hash-secret.ts';
 import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';

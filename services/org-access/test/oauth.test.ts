@@ -8,7 +8,7 @@ import {
 import { silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { SessionSweeper } from '../src/sessions/session-sweeper.ts';
+import { SessionSweeper } from '../src/sign-in/sessions/session-sweeper.ts';
 import { whileLocked } from './support/locked-rows.ts';
 import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';

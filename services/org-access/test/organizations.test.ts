@@ -3,7 +3,7 @@ import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { hashSecret } from '../src/database/hash-secret.ts';
-import type { NewSession } from '../src/sessions/open-session.ts';
+import type { NewSession } from '../src/sign-in/sessions/open-session.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
@@ -367,7 +367,7 @@ describe('organizations of a person', () => {
 
 /** Inserts an organization with a known key, because a key cannot sign up an organization. */
 async function anotherOrganization(): Promise<{ organizationId: string; key: string }> {
-  const { makeKey } = await import('../src/api-keys/key-format.ts');
+  const { makeKey } = await import('../src/access/credentials/key-format.ts');
   const [organizationId, identityId, keyId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   const key = makeKey('service_key');
   await withDatabaseClient(platform.database.url, async (client) => {

@@ -1,7 +1,7 @@
 import type { AddedPasskey, Passkey, PasskeyOptions } from '@runyard/contracts';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RelyingParty } from '../src/accounts/relying-party.ts';
+import { RelyingParty } from '../src/sign-in/accounts/relying-party.ts';
 import { PASSWORD, type SignedUp, TestAccounts } from './support/accounts.ts';
 import { whileLocked } from './support/locked-rows.ts';
 import type { FetchedPage, PageClient } from './support/page-client.ts';

@@ -3,10 +3,10 @@ import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepAdministrator } from '../src/access/administrators.ts';
+import { disableIdentity } from '../src/access/credentials/disable-identity.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { addGrants, applyGrants, type NewGrant } from '../src/access/role-grants.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { disableIdentity } from '../src/identities/disable-identity.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const ORGANIZATION = uuidv7();

@@ -1,9 +1,9 @@
 import { type AccessTokenAnswer, PRINCIPAL_HEADER, type SessionInfo } from '@runyard/contracts';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publishAccessChange } from '../src/access/credentials/access-change.ts';
+import { disableIdentity } from '../src/access/credentials/disable-identity.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { publishAccessChange } from '../src/identities/access-change.ts';
-import { disableIdentity } from '../src/identities/disable-identity.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 

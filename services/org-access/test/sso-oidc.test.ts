@@ -1,7 +1,7 @@
 import type { SsoSettings } from '@runyard/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { csrfTokenOf } from '../src/sessions/session-cookie.ts';
+import { csrfTokenOf } from '../src/sign-in/sessions/session-cookie.ts';
 import { TestBrowser } from './support/browser.ts';
 import { TestOidcProvider } from './support/oidc-identity-provider.ts';
 import { PageClient } from './support/page-client.ts';

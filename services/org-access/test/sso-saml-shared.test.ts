@@ -12,10 +12,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { PendingSignIns } from '../src/sso/pending-sign-ins.ts';
-import { SamlClient } from '../src/sso/saml/saml-client.ts';
-import { SamlSignIn } from '../src/sso/saml/saml-sign-in.ts';
-import { SsoUrls } from '../src/sso/sso-urls.ts';
+import { PendingSignIns } from '../src/sign-in/sso/pending-sign-ins.ts';
+import { SamlClient } from '../src/sign-in/sso/saml/saml-client.ts';
+import { SamlSignIn } from '../src/sign-in/sso/saml/saml-sign-in.ts';
+import { SsoUrls } from '../src/sign-in/sso/sso-urls.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const ENTITY = 'https://idp.example.com/metadata';

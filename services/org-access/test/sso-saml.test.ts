@@ -5,7 +5,7 @@ import type { SsoSettings } from '@runyard/contracts';
 import { makeSamlResponse, makeSamlSigner, type SamlResponseOptions, samlMetadataOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { parseIdpMetadata } from '../src/sso/saml/idp-metadata.ts';
+import { parseIdpMetadata } from '../src/sign-in/sso/saml/idp-metadata.ts';
 import { TestBrowser } from './support/browser.ts';
 import { TestOrgAccess } from './support/platform.ts';
 

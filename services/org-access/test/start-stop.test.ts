@@ -1,7 +1,7 @@
 import { silentLogger as logger } from '@runyard/service-kit';
 import { startStopStorm } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import { createLastUseRecorder } from '../src/api-keys/last-use-recorder.ts';
+import { createLastUseRecorder } from '../src/sign-in/tokens/last-use-recorder.ts';
 
 const nothingIsUsed = {} as Parameters<typeof createLastUseRecorder>[0]['prisma'];
 

@@ -1,4 +1,4 @@
-import { organizationEvents } from '../events/organization-events.ts';
+import { organizationEvents } from '../database/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /** Lets caches of the organization's credentials ask again after its policies changed. */

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../database/database.ts';
-import { organizationEvents } from '../events/organization-events.ts';
+import { organizationEvents } from '../database/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
-import { publishAccessChange } from '../identities/access-change.ts';
 import { keepAdministrator } from './administrators.ts';
+import { publishAccessChange } from './credentials/access-change.ts';
 import { effectiveRoles, type Grant, ROLE_WITHOUT_GRANT } from './effective-roles.ts';
 
 /** A grant to store; the source's time is now by default. */

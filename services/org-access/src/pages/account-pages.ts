@@ -1,10 +1,10 @@
 import { accountPages, isUuid } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
-import type { AddressVerification } from '../accounts/address-verification.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Session } from '../generated/client.ts';
-import { endOwnSession, endOwnSessions } from '../sessions/end-own-sessions.ts';
-import type { LiveSessions } from '../sessions/live-sessions.ts';
+import type { AddressVerification } from '../sign-in/accounts/address-verification.ts';
+import { endOwnSession, endOwnSessions } from '../sign-in/sessions/end-own-sessions.ts';
+import type { LiveSessions } from '../sign-in/sessions/live-sessions.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { type Html, html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';

@@ -3,7 +3,7 @@ import { BadRequestError, type BoundOperation, type Reply, redirect } from '@run
 import { audited } from '../audit/audit-trail.ts';
 import { changeOrigin } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
-import { issueCode } from '../oauth/authorization-codes.ts';
+import { issueCode } from '../programs/oauth/authorization-codes.ts';
 import {
   type AskingClient,
   type AuthorizationParameters,
@@ -13,10 +13,10 @@ import {
   queryOf,
   requireAskingClient,
   requireCodeRequest,
-} from '../oauth/authorization-requests.ts';
-import type { OAuthClients } from '../oauth/clients.ts';
-import type { McpServer, McpServers } from '../oauth/mcp-servers.ts';
-import { invalidRequest } from '../oauth/oauth-error.ts';
+} from '../programs/oauth/authorization-requests.ts';
+import type { OAuthClients } from '../programs/oauth/clients.ts';
+import type { McpServer, McpServers } from '../programs/oauth/mcp-servers.ts';
+import { invalidRequest } from '../programs/oauth/oauth-error.ts';
 import { bindPage, RETURN_ADDRESS_MAX } from './bind-page.ts';
 import { html } from './html.ts';
 import { hidden, showPage, submit } from './layout.ts';

@@ -1,7 +1,7 @@
 import { signInByBasicAuth } from '@runyard/contracts';
 import { type BoundOperation, bind, ForbiddenError, ok, UnauthorizedError } from '@runyard/service-kit';
-import type { AccountSignIn } from '../accounts/account-sign-in.ts';
-import type { AccessTokens } from '../tokens/access-tokens.ts';
+import type { AccountSignIn } from '../sign-in/accounts/account-sign-in.ts';
+import type { AccessTokens } from '../sign-in/tokens/access-tokens.ts';
 
 /** Signs programs in with email and password. */
 export function basicLoginRoutes({

@@ -1,12 +1,12 @@
 import { devicePages } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply } from '@runyard/service-kit';
-import type { AttemptLimit } from '../accounts/attempt-limit.ts';
 import { audited } from '../audit/audit-trail.ts';
 import type { Database } from '../database/database.ts';
 import type { DeviceAuthorization } from '../generated/client.ts';
-import { programName } from '../oauth/clients.ts';
-import { answerDevice, findUnansweredDevice } from '../oauth/device-authorizations.ts';
-import { recordForSession } from '../sessions/record-for-session.ts';
+import { programName } from '../programs/oauth/clients.ts';
+import { answerDevice, findUnansweredDevice } from '../programs/oauth/device-authorizations.ts';
+import type { AttemptLimit } from '../sign-in/accounts/attempt-limit.ts';
+import { recordForSession } from '../sign-in/sessions/record-for-session.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';

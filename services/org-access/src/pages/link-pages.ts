@@ -1,10 +1,10 @@
 import { linkPages } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
-import type { AddressVerification } from '../accounts/address-verification.ts';
-import type { FirstAdministrator } from '../accounts/first-administrator.ts';
-import type { InviteAcceptance, ShownInvite } from '../accounts/invite-acceptance.ts';
-import { PASSWORD_LENGTH_MIN } from '../people/password-rules.ts';
-import { enterOrganization } from '../sessions/enter-organization.ts';
+import { PASSWORD_LENGTH_MIN } from '../directory/people/password-rules.ts';
+import type { AddressVerification } from '../sign-in/accounts/address-verification.ts';
+import type { FirstAdministrator } from '../sign-in/accounts/first-administrator.ts';
+import type { InviteAcceptance, ShownInvite } from '../sign-in/accounts/invite-acceptance.ts';
+import { enterOrganization } from '../sign-in/sessions/enter-organization.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { type Html, html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';

@@ -2,8 +2,8 @@ import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { actAs } from '../audit/change-origin.ts';
 import type { UseRecorder } from '../database/use-recorder.ts';
 import type { Session } from '../generated/client.ts';
-import type { LiveSessions } from '../sessions/live-sessions.ts';
-import { csrfTokenOf, isCsrfTokenOf, sessionTokenIn } from '../sessions/session-cookie.ts';
+import type { LiveSessions } from '../sign-in/sessions/live-sessions.ts';
+import { csrfTokenOf, isCsrfTokenOf, sessionTokenIn } from '../sign-in/sessions/session-cookie.ts';
 
 type Headers = Parameters<typeof sessionTokenIn>[0]['headers'];
 

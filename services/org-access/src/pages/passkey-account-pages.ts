@@ -1,6 +1,6 @@
 import { conforms, isUuid, type Passkey, PasskeyRegistration, passkeyPages } from '@runyard/contracts';
 import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
-import type { PasskeyService } from '../accounts/passkey-service.ts';
+import type { PasskeyService } from '../sign-in/accounts/passkey-service.ts';
 import { showRecoveryCodes } from './account-pages.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { type Html, html } from './html.ts';

@@ -1,5 +1,5 @@
 import type { PasskeyOptions } from '@runyard/contracts';
-import type { PasskeyQuestion } from '../accounts/passkey-proofs.ts';
+import type { PasskeyQuestion } from '../sign-in/accounts/passkey-proofs.ts';
 import { type Html, html } from './html.ts';
 import { hidden, submit } from './layout.ts';
 

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
+import { proveAddress } from '../directory/people/address-ownership.ts';
+import { peopleStore } from '../directory/people/people-store.ts';
 import type { Login, Person, Prisma, SsoProvider } from '../generated/client.ts';
-import { proveAddress } from '../people/address-ownership.ts';
-import { peopleStore } from '../people/people-store.ts';
 
 /** An identity provider's answer about a person, after it was verified. */
 export interface VerifiedLogin {

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { disableIdentity } from '../access/credentials/disable-identity.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import { disableIdentity } from '../identities/disable-identity.ts';
 import { SsoSignInService } from './sso-sign-in.ts';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));

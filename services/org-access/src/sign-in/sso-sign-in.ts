@@ -1,4 +1,5 @@
 import { isAdministered, lockAdministrators } from '../access/administrators.ts';
+import { lockPerson } from '../access/credentials/lock-people.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { lockGrantableRoles } from '../access/role-authority.ts';
 import { addGrants, applyGrants, type NewGrant } from '../access/role-grants.ts';
@@ -6,12 +7,11 @@ import { type AuditRecorder, audited } from '../audit/audit-trail.ts';
 import { actAs } from '../audit/change-origin.ts';
 import type { Database } from '../database/database.ts';
 import { isTaken } from '../database/is-taken.ts';
+import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../directory/invites/claim-invite.ts';
+import { provisionMember } from '../directory/members/provision-member.ts';
+import { addressState } from '../directory/people/address-ownership.ts';
+import { normalizeEmail } from '../directory/people/normalize-email.ts';
 import type { Identity, Organization, Prisma, SsoProvider } from '../generated/client.ts';
-import { claimInvite, findPendingInvite, type InviteWithWorkspaces } from '../invites/claim-invite.ts';
-import { provisionMember } from '../members/provision-member.ts';
-import { addressState } from '../people/address-ownership.ts';
-import { normalizeEmail } from '../people/normalize-email.ts';
-import { lockPerson } from '../sessions/lock-people.ts';
 import { decideSignIn, type SignInDecision, type SignInFacts } from './decision.ts';
 import { findPerson, type KnownPerson, rememberLogin, type VerifiedLogin } from './find-login.ts';
 

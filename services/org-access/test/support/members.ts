@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
+import { makeKey } from '../../src/access/credentials/key-format.ts';
 import type { GrantSource } from '../../src/access/effective-roles.ts';
 import { PLATFORM_ROLES } from '../../src/access/platform-roles.ts';
-import { makeKey } from '../../src/api-keys/key-format.ts';
 import { audited } from '../../src/audit/audit-trail.ts';
 import { hashSecret } from '../../src/database/hash-secret.ts';
-import { provisionMember } from '../../src/members/provision-member.ts';
+import { provisionMember } from '../../src/directory/members/provision-member.ts';
 import { TestPeople } from './people.ts';
 
 export interface TestMember {

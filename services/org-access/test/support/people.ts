@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../../src/access/platform-roles.ts';
 import { addGrants, applyGrants, type NewGrant } from '../../src/access/role-grants.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { type NewSession, openSession } from '../../src/sessions/open-session.ts';
+import { type NewSession, openSession } from '../../src/sign-in/sessions/open-session.ts';
 import type { TestOrgAccess } from './platform.ts';
 
 /** Puts people and their sessions into the database of a platform, as if they had signed in. */

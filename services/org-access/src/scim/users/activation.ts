@@ -1,7 +1,7 @@
 import { keepAdministrator } from '../../access/administrators.ts';
+import { publishAccessChange } from '../../access/credentials/access-change.ts';
+import { revokePersonalTokens } from '../../access/credentials/revoke-personal-tokens.ts';
 import type { Prisma } from '../../generated/client.ts';
-import { publishAccessChange } from '../../identities/access-change.ts';
-import { revokePersonalTokens } from '../../identities/revoke-personal-tokens.ts';
 
 /**
  * Disables a person at the word of the identity provider: no login, and neither sessions nor personal tokens from the

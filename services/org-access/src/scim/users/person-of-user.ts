@@ -1,14 +1,14 @@
 import { keepAdministrator } from '../../access/administrators.ts';
+import { endSessions } from '../../access/credentials/end-sessions.ts';
+import { lockPeople } from '../../access/credentials/lock-people.ts';
 import { PLATFORM_ROLES } from '../../access/platform-roles.ts';
 import { addGrants, applyGrants } from '../../access/role-grants.ts';
 import type { AuditRecorder } from '../../audit/audit-trail.ts';
-import { organizationEvents } from '../../events/organization-events.ts';
+import { organizationEvents } from '../../database/organization-events.ts';
+import { provisionMember } from '../../directory/members/provision-member.ts';
+import { isNamedBy } from '../../directory/people/address-ownership.ts';
+import { peopleStore } from '../../directory/people/people-store.ts';
 import type { Prisma, ScimUser } from '../../generated/client.ts';
-import { provisionMember } from '../../members/provision-member.ts';
-import { isNamedBy } from '../../people/address-ownership.ts';
-import { peopleStore } from '../../people/people-store.ts';
-import { endSessions } from '../../sessions/end-sessions.ts';
-import { lockPeople } from '../../sessions/lock-people.ts';
 import { notUnique } from '../scim-error.ts';
 import { displayNameOf, type UserColumns } from './scim-user.ts';
 

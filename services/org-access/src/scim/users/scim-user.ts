@@ -1,5 +1,5 @@
+import { normalizeEmail } from '../../directory/people/normalize-email.ts';
 import type { ScimUser as StoredUser } from '../../generated/client.ts';
-import { normalizeEmail } from '../../people/normalize-email.ts';
 import { checkText, normalizeResource, requireSchema, type ScimObject } from '../resources/normalize.ts';
 import { USER_TYPE } from '../schemas/resource-type.ts';
 import { badRequest } from '../scim-error.ts';
