@@ -320,3 +320,26 @@ it('a connection that ends leaves nothing that reads or watches, whatever it was
   stream.add(ENDED);
   expect(client.written).toHaveLength(written);
 });
+
+it('a subscription that fails is refused, or ends its connection when it was answered: it has one response', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN, value(2, 'x'.repeat(2 * 1024 * 1024)));
+  const outage = new Error('no database');
+  let left = 1;
+  const admits = async () => {
+    if (left === 0) throw outage;
+    left -= 1;
+    return true;
+  };
+  const access = { admits, graphName: 'echo' } as unknown as ThreadAccess;
+  const client = new Client(stream);
+  await client.subscribe(['lifecycle']);
+  await client.gets({ kept: 1 }, 'running');
+  await expect(client.subscribe(['values'], { access })).rejects.toBe(outage);
+  expect([client.written, client.subscriptions.size]).toEqual([[], 1]);
+  // It is answered once both have been counted, and reads them again: they are more than is held.
+  left = 2;
+  await client.subscribe(['values'], { access });
+  await client.gets({ kept: 1 }, outage);
+  expect([stream.watched, client.subscriptions.size]).toEqual([1, 1]);
+});

@@ -7,7 +7,7 @@ export interface ThreadSubscriptionsOptions {
   sources: EventSources;
   /** Writes an event; returns what to wait for before the next one when the client does not keep up. */
   write(event: ThreadEvent): Promise<void> | undefined;
-  /** Is called when the thread cannot be read. */
+  /** Is called when the thread cannot be read for what has been answered. */
   onFailure(error: unknown): void;
 }
 
@@ -42,16 +42,22 @@ export class ThreadSubscriptions {
 
   /**
    * Adds a subscription. `answer` is called with the number of events that come at once, before the first of them is
-   * written. Nothing is written while they are counted.
+   * written. Nothing is written while they are counted. What fails before the answer is thrown.
    */
   async add(id: string, wanted: WantedEvents, answer: (kept: number) => Promise<void>): Promise<void> {
     const ending = new AbortController();
+    let isAnswered = false;
+    const answerOnce = async (kept: number) => {
+      isAnswered = true;
+      await answer(kept);
+    };
     this.#subscriptions.set(id, ending);
     try {
-      await this.#inTurn(() => this.#begin(wanted, ending.signal, answer));
+      await this.#inTurn(() => this.#begin(wanted, ending.signal, answerOnce));
     } catch (error) {
       this.remove(id);
-      throw error;
+      if (!isAnswered) throw error;
+      this.#options.onFailure(error);
     }
   }
 
@@ -76,7 +82,8 @@ export class ThreadSubscriptions {
     const { threadId, sources } = this.#options;
     const place = this.#reader?.follower.place;
     const since = place === undefined ? wanted.since : earlier(wanted.since, sequenceOf(place));
-    let follower = new EventFollower(sources, { ...wanted, threadId, since, signal });
+    const follow = () => new EventFollower(sources, { ...wanted, threadId, since, signal });
+    let follower = follow();
     try {
       const { count, events } = await follower.readAhead(place);
       if (signal.aborted) return;
@@ -85,7 +92,7 @@ export class ThreadSubscriptions {
         await this.#write(events);
       } else {
         follower.close();
-        follower = new EventFollower(sources, { ...wanted, threadId, since, signal });
+        follower = follow();
         await this.#write(await follower.goToPlace());
         // The first one is given the rest by its reader.
         if (place !== undefined) for await (const each of follower.readTo(place)) await this.#write(each);
