@@ -257,10 +257,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
   const policies = new DeploymentPolicies(orgAccess);
   const principal = createPrincipalVerifier({ audience: 'control-plane', jwksUrl });
+  const agents = new AgentNames({ prisma, tokens: deploymentTokens });
   const removeParts = [
     (tenant: Tenant) => deleteDeploymentsOf({ database, rollouts, logger }, tenant),
     (tenant: Tenant) => integrations.deleteAll(tenant),
     listeners.removeWorkspace,
+    (tenant: Tenant) => agents.removeWorkspace(tenant),
     (tenant: Tenant) => haltStore.removeWorkspace(prisma, tenant),
   ];
   const listInUse = () => listWorkspacesInUse(prisma);
@@ -300,7 +302,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...listeners.routes(keys),
         ...routeRoutes(prisma, hosts),
         ...deploymentCountRoutes(prisma),
-        ...agentRoutes(new AgentNames({ prisma, tokens: deploymentTokens })),
+        ...agentRoutes(agents),
         ...formerRowRoutes(new FormerOAuthRows({ pool, cipher, logger })),
         ...uploadRoutes(uploads, keys),
         ...pushTokenRoutes(database, registry, keys),

@@ -86,16 +86,19 @@ describe('the deployments of a workspace', () => {
 });
 
 describe('a deleted workspace', () => {
-  it('leaves nothing: integrations and listeners go, and those of another one stay', async () => {
+  it('leaves nothing: integrations, listeners and generations of agents go, and those of another one stay', async () => {
     const body = { name: 'git', url: 'http://127.0.0.1:9', token: 'x' };
     const [workspace, stays] = [randomUUID(), randomUUID()];
     for (const workspace_id of [workspace, stays]) {
       const as = { workspace_id };
       expect((await platform.call('POST', '/v1/integrations/github/install', { body, as })).status).toBe(201);
       await listen(workspace_id);
+      await withDatabaseClient(platform.database.url, (client) =>
+        client.query("INSERT INTO agent_generation VALUES ($1, 'agent', 1)", [workspace_id]),
+      );
     }
     const kept = await countRows(stays);
-    expect(kept).toEqual({ github_integration: 1, listener: 1 });
+    expect(kept).toEqual({ agent_generation: 1, github_integration: 1, listener: 1 });
     deleteWorkspace(workspace);
     await publish(workspace);
     await waitFor(async () => (await countRows(workspace)).listener === undefined, { what: 'the end of the listener' });

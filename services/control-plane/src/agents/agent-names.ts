@@ -38,17 +38,17 @@ export class AgentNames {
     const tenant = { organizationId: organization_id, workspaceId: workspace_id };
     const name = agent_id == null ? null : toSqlText(agent_id);
     // Before it is found that the deployment is there: what is given to a later one is of a later generation.
-    const generations = new Map<string, number>();
-    for (const each of name === null ? [id] : [id, name]) {
-      generations.set(each, await this.#generationOf(workspace_id, each));
-    }
+    const generations = await this.#generationsOf(workspace_id, name === null ? [id] : [id, name]);
     const deployment = await this.#prisma.deployment.findFirst({
       where: { id, ...tenant, deleteRequestedAt: null },
       select: { id: true, agentId: true, organizationId: true, workspaceId: true },
     });
     if (deployment === null) return null;
     const names = await this.#namesOf(deployment, name);
-    return { deployment_id: id, agents: names.map((each) => ({ agent_id: each, generation: generations.get(each)! })) };
+    return {
+      deployment_id: id,
+      agents: names.map((each) => ({ agent_id: each, generation: generations.get(each) ?? 0 })),
+    };
   }
 
   /** Describes the agents, in the order in which they are named. */
@@ -95,10 +95,14 @@ export class AgentNames {
     return other ? [id] : [id, name];
   }
 
-  async #generationOf(workspaceId: string, agentId: string): Promise<number> {
-    const row = await this.#prisma.agentGeneration.findUnique({
-      where: { workspaceId_agentId: { workspaceId, agentId } },
-    });
-    return row?.generation ?? 0;
+  /** Forgets the generations of a workspace whose deployments are being deleted: nobody can ask with a token of theirs. */
+  async removeWorkspace({ workspaceId }: Tenant): Promise<void> {
+    await this.#prisma.agentGeneration.deleteMany({ where: { workspaceId } });
+  }
+
+  /** Returns those that are not the first. */
+  async #generationsOf(workspaceId: string, agentIds: string[]): Promise<Map<string, number>> {
+    const rows = await this.#prisma.agentGeneration.findMany({ where: { workspaceId, agentId: { in: agentIds } } });
+    return new Map(rows.map(({ agentId, generation }) => [agentId, generation]));
   }
 }
