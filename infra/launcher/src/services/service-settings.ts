@@ -67,6 +67,10 @@ export async function createServiceSettings(options: {
   const internalToken = await secret('internal-token');
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const traces = inheritedTracingVariables(options.environment);
+  const shared = {
+    env: { ...bus.env, ...traces.env, PUBLIC_URL: `http://127.0.0.1:${ports.gateway}` },
+    secrets: { ...bus.secrets, ...traces.secrets, INTERNAL_TOKEN: internalToken },
+  };
   const bundle = (service: string) => join(options.repository, 'services', service, 'dist/main.js');
 
   const orgAccess: ServiceSettings = {
@@ -74,18 +78,14 @@ export async function createServiceSettings(options: {
     port: ports.orgAccess,
     stopMs: 3_000,
     env: {
-      ...bus.env,
-      ...traces.env,
+      ...shared.env,
       CONTROL_PLANE_URL: controlPlaneUrl,
-      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('org-access', options.environment),
     },
     secrets: {
-      ...bus.secrets,
-      ...traces.secrets,
+      ...shared.secrets,
       DATABASE_URI: databases['org-access'],
-      INTERNAL_TOKEN: internalToken,
       ENCRYPTION_KEY: await secret('org-access.encryption-key'),
     },
   };
@@ -94,10 +94,8 @@ export async function createServiceSettings(options: {
     port: ports.controlPlane,
     stopMs: (graceSeconds + 4) * 1_000,
     env: {
-      ...bus.env,
-      ...traces.env,
+      ...shared.env,
       ORG_ACCESS_URL: orgAccessUrl,
-      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DATA_DIR: join(dataDir, 'deployments'),
       AGENT_API_COMMAND: bundle('agent-api'),
@@ -109,13 +107,11 @@ export async function createServiceSettings(options: {
       ...selectPassedVariables('control-plane', options.environment),
     },
     secrets: {
-      ...bus.secrets,
-      ...traces.secrets,
+      ...shared.secrets,
       ...kafkaLoginVariables(servers.kafka?.logins?.deployments, 'DEPLOYMENT_'),
       DATABASE_URI: databases['control-plane'],
       DATA_POSTGRES_URI: servers.postgres.adminUrl,
       DATA_REDIS_URI: servers.redis.url,
-      INTERNAL_TOKEN: internalToken,
       ENCRYPTION_KEY: await secret('control-plane.encryption-key'),
     },
   };
@@ -124,20 +120,16 @@ export async function createServiceSettings(options: {
     port: ports.oauthBroker,
     stopMs: 3_000,
     env: {
-      ...bus.env,
-      ...traces.env,
+      ...shared.env,
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: controlPlaneUrl,
-      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('oauth-broker', options.environment),
     },
     secrets: {
-      ...bus.secrets,
-      ...traces.secrets,
+      ...shared.secrets,
       DATABASE_URI: databases['oauth-broker'],
       REDIS_URI: servers.redis.url,
-      INTERNAL_TOKEN: internalToken,
       ENCRYPTION_KEY: await secret('oauth-broker.encryption-key'),
     },
   };
@@ -146,12 +138,10 @@ export async function createServiceSettings(options: {
     port: ports.gateway,
     stopMs: 3_000,
     env: {
-      ...bus.env,
-      ...traces.env,
+      ...shared.env,
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: controlPlaneUrl,
       OAUTH_BROKER_URL: `http://127.0.0.1:${ports.oauthBroker}`,
-      PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
@@ -159,7 +149,7 @@ export async function createServiceSettings(options: {
       ...selectPassedVariables('gateway', options.environment),
       REDIS_KEY_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}`,
     },
-    secrets: { ...bus.secrets, ...traces.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
+    secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
   return { settings: [orgAccess, controlPlane, oauthBroker, gateway], internalToken };
 }
