@@ -8,7 +8,7 @@ import type { Platform } from '../harness/platform.ts';
 import type { FuzzOptions } from './fuzz-document.ts';
 
 /** A document, and who requests its operations. */
-export type FuzzTarget = Omit<FuzzOptions, 'seed'>;
+type FuzzTarget = Omit<FuzzOptions, 'seed'>;
 
 /** The beginning of the paths of A2A, MCP and AG-UI. */
 const OTHER_PROTOCOLS = '/(a2a|mcp|agui|\\.well-known)(/|$)';
@@ -24,11 +24,11 @@ const agentServer = (platform: Platform) =>
   ({ document: 'agent-server', url: platform.deploymentUrl, headers: byKey(platform) }) as const;
 const orgAccess = ({ url }: Platform) => ({ document: 'org-access', url }) as const;
 
-/**
- * Prepares each target, by its name, when its turn comes: a token that was given before has expired by then, and a
- * workspace is deleted. The deployment comes first, because the control plane's document deletes it.
- */
-export const FUZZ_TARGETS: Record<string, (platform: Platform) => Promise<FuzzTarget>> = {
+/** Prepares a target on a platform on which nothing has happened. */
+export type PrepareTarget = (platform: Platform) => Promise<FuzzTarget>;
+
+/** By the names of the targets. */
+export const FUZZ_TARGETS: Record<string, PrepareTarget> = {
   'agent-server': async (platform) => ({ ...agentServer(platform), paths: `^(?!${OTHER_PROTOCOLS})` }),
   'agent-server by other protocols': async (platform) => ({ ...agentServer(platform), paths: `^${OTHER_PROTOCOLS}` }),
   'oauth-broker': async (platform) => ({ document: 'oauth-broker', url: platform.url, headers: byKey(platform) }),
