@@ -38,7 +38,7 @@ import { MetricsService } from './deployments/metrics-service.ts';
 import { pushTokenRoutes } from './deployments/push-token-routes.ts';
 import { revisionRoutes } from './deployments/revision-routes.ts';
 import { RevisionService } from './deployments/revision-service.ts';
-import { podRulesOf } from './drivers/kubernetes/settings.ts';
+import { chooseDrivers, findPodRules, runsArtifact } from './drivers/drivers.ts';
 import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
 import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
@@ -87,6 +87,7 @@ const ORG_ACCESS_TIMEOUT_MS = 3_000;
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
+  const drivers = chooseDrivers(config);
   const hosts = new HostNames({
     publicUrl: config.PUBLIC_URL,
     domain: config.DEPLOYMENTS_DOMAIN,
@@ -160,7 +161,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     makesImages: config.PROJECT_BASE_IMAGE !== undefined,
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
-    pods: config.KUBERNETES_NAMESPACE === undefined ? undefined : podRulesOf(config),
+    pods: findPodRules(drivers, config),
   };
   const integrations = openIntegrations({ database, cipher, rules: repositoryRules(sourceRules), lifecycle });
   const buildOptions = {
@@ -182,8 +183,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
     users: await openBuildUsers(config, config.DATA_DIR),
   };
-  const isCluster = config.KUBERNETES_NAMESPACE !== undefined;
-  const builds = new Builds({ ...buildOptions, images: isCluster ? projectImages : undefined });
+  const runsProjects = runsArtifact(drivers, 'project');
+  const builds = new Builds({ ...buildOptions, images: runsProjects ? undefined : projectImages });
   const removeContent = async (id: string) => {
     await builds.remove(id);
     await storage.removeBelow(objectsPrefix(id));
@@ -194,6 +195,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const dataPlane = await openDataPlane(
     config,
     {
+      drivers,
       publicUrl: config.PUBLIC_URL,
       jwksUrl,
       leaseOwner: leaseOwner.id,
@@ -212,9 +214,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       samples,
       samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
       credentials: issuePullCredentials(registry),
-      removeFiles: async (id, images) => {
+      removeFiles: async (id, driver) => {
         await removeContent(id);
-        if (isCluster || (await hasRunImages(prisma, id))) await images.removeLeftovers(id);
+        if (!runsProjects || (await hasRunImages(prisma, id))) await driver.removeLeftovers(id);
       },
     },
     context,

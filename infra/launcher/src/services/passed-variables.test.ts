@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { selectPassedVariables } from './passed-variables.ts';
 
-it('control-plane reaches the container engine that the person who starts the platform has named, and gets nothing else', () => {
+it('control-plane runs deployments as the person who starts the platform says, and gets nothing else', () => {
   const engine = {
+    DRIVER: 'process',
     DOCKER_HOST: 'unix:///run/user/1000/docker.sock',
     CONTAINER_NETWORK: 'host',
     CONTAINER_ENGINE_COMMAND: 'podman',

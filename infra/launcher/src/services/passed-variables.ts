@@ -3,7 +3,8 @@ const PASSED_ON = {
   'control-plane': [
     'OUTBOUND_ALLOWED_NETWORKS',
     'LISTENER_LEASE_SECONDS',
-    // These choose the container engine that runs images.
+    // These choose the drivers, and the container engine that runs images.
+    'DRIVER',
     'CONTAINER_ENGINE_COMMAND',
     'CONTAINER_NETWORK',
     'CONTAINER_HOST',

@@ -1,7 +1,6 @@
 import { ConnectionUri, eventBusVariables, preparedStatementsVariable, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import { containerVariables } from '../drivers/container/open-container-driver.ts';
-import { kubernetesVariables } from '../drivers/kubernetes/settings.ts';
+import { driverVariables } from '../drivers/drivers.ts';
 
 /** Variables of every process that runs deployments: this service and remote data planes. */
 export const dataPlaneVariables = {
@@ -28,21 +27,11 @@ export const dataPlaneVariables = {
   DEPLOYMENT_KAFKA_SASL_PASSWORD: Type.Optional(
     Type.String({ description: 'Needed with `DEPLOYMENT_KAFKA_SASL_USERNAME`.' }),
   ),
-  AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
-  RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
   DEPLOYMENTS_HOST: Type.String({
     default: '127.0.0.1',
     description: 'Name or address that deployments listen on and the gateway reaches them at.',
   }),
-  PROJECT_USERS: Type.Optional(
-    Type.String({
-      pattern: '^\\d{1,10}-\\d{1,10}$',
-      description:
-        'Users that the code of projects and of builds runs as where this service is root, two for each deployment, as `100000-999999999`.',
-    }),
-  ),
-  ...containerVariables,
-  ...kubernetesVariables,
+  ...driverVariables,
   SECRET_REFERENCES_DIR: Type.Optional(
     Type.String({
       minLength: 1,

@@ -6,10 +6,8 @@ import { DeploymentDatabases } from '../deployment-servers/deployment-databases.
 import { DeploymentRedis } from '../deployment-servers/deployment-redis.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { HostNames } from '../deployments/host-names.ts';
+import type { AnyDriverRow } from '../drivers/drivers.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
-import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
-import { ProcessDriver } from '../drivers/process/process-driver.ts';
-import { openProjectUsers } from '../drivers/process/project-users.ts';
 import { RunningRevisions } from '../drivers/running-revisions.ts';
 import { startHourlySweep } from '../hourly-sweep.ts';
 import { logSegments } from '../logs/log-segments.ts';
@@ -21,7 +19,6 @@ import { DeploymentRollout } from '../reconciler/deployment-rollout.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts';
-import type { Driver } from '../revisions/driver.ts';
 import type { PullCredentialFactory } from '../revisions/pull-credential.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -31,6 +28,8 @@ import { platformSettings } from './platform-settings.ts';
 
 /** The differences between data planes: whose deployments they run, and who gets their reports. */
 export interface DataPlaneOptions {
+  /** Run its deployments, at most one for each kind of artifact. */
+  drivers: readonly AnyDriverRow[];
   /** The public base URL of the deployments. */
   publicUrl: string;
   /** The URL of the keys with which deployments verify principal tokens. */
@@ -58,10 +57,8 @@ export interface DataPlaneOptions {
   samplesMs: number;
   /** Provides the credentials for pulling deployments' images from the platform's registry. */
   credentials: PullCredentialFactory;
-  /** Wraps the driver that runs projects. */
-  guardProjects?(projects: Driver): Driver;
   /** Removes the files of a deleted deployment, except its logs. */
-  removeFiles?(deploymentId: string, images: ImageDriver): Promise<void>;
+  removeFiles?(deploymentId: string, driver: Pick<DriversByArtifact, 'removeLeftovers'>): Promise<void>;
   /**
    * Returns how deployments end when this process stops. By default they get the whole configured grace, and those that
    * can run on without this process do.
@@ -97,28 +94,20 @@ export async function openDataPlane(
   const abandoned = new AbandonedFiles({ folders: temporaryFolders(dataDir) });
   startHourlySweep('abandoned files', () => abandoned.sweep(), { lifecycle, logger });
 
-  const keeping = {
+  const { leaseOwner, credentials } = options;
+  const driver = await DriversByArtifact.open(options.drivers, config, {
     openLog,
     running,
     countsBefore: (deploymentId: string) => scales.find(deploymentId),
     logger,
     platform: platformSettings(config, options),
-  };
-  const { leaseOwner, credentials } = options;
-  const images = await openImageDriver(config, { ...keeping, leaseOwner, credentials });
-  lifecycle.onStop('image driver', async () => images.close?.());
-  const projects = new ProcessDriver({
-    ...keeping,
-    users: await openProjectUsers(config.PROJECT_USERS, dataDir),
-    agentApiEntry: config.AGENT_API_COMMAND,
-    runWorkerEntry: config.RUN_WORKER_COMMAND,
+    leaseOwner,
+    credentials,
   });
+  lifecycle.onStop('drivers', () => driver.close());
   const dependencies: RolloutDependencies = {
     store,
-    driver: new DriversByArtifact({
-      project: options.guardProjects?.(projects) ?? projects,
-      image: images,
-    }),
+    driver,
     builds,
     databases,
     redis,
@@ -132,7 +121,7 @@ export async function openDataPlane(
     deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
     removeFiles: async (id) => {
       await rm(logSegments.folderOf(dataDir, id), { recursive: true, force: true });
-      await options.removeFiles?.(id, images);
+      await options.removeFiles?.(id, driver);
     },
     logger,
   };

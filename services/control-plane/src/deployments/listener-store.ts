@@ -1,8 +1,11 @@
 import type { ComputeConfig } from '@runyard/contracts';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
+import { DRIVERS } from '../drivers/drivers.ts';
 import type { Listener, Prisma } from '../generated/client.ts';
 import type { PageRequest } from '../revisions/deployment-store.ts';
+
+const FOR_IMAGES = DRIVERS.filter(({ accepts }) => accepts === 'image').map(({ computeType }) => computeType);
 
 /** Queries listeners for callers, always within one workspace. */
 export const listenerStore = {
@@ -36,7 +39,7 @@ export const listenerStore = {
   /** Returns the ids of listeners that run images, the oldest first. */
   async idsForImages(queries: Queries, { organizationId, workspaceId }: Tenant): Promise<string[]> {
     const rows = await queries.listener.findMany({
-      where: { organizationId, workspaceId, computeType: { in: ['k8s', 'docker'] } },
+      where: { organizationId, workspaceId, computeType: { in: FOR_IMAGES } },
       orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       select: { id: true },
     });

@@ -1,5 +1,6 @@
 import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import type { PodRules } from '../compute/pod-overrides.ts';
+import { driverOf } from '../drivers/drivers.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, invalidSource } from './source-fields.ts';
@@ -60,21 +61,14 @@ function checkRepositoryRevision({ source, config, revisionConfig }: SourceState
   }
 }
 
-const IMAGES: readonly DeploymentSource[] = ['external_docker', 'internal_docker', 'github', 'internal_source'];
-
-/**
- * The sources that each compute type can run: images, including those that the platform builds, or folders of its
- * machine.
- */
-const RUN_BY: Readonly<Record<ComputeType, readonly DeploymentSource[]>> = {
-  k8s: IMAGES,
-  docker: IMAGES,
-  process: ['local_directory'],
-};
+/** Returns whether a listener of the type runs the source: a folder of its machine, or else what the platform builds. */
+function isRunBy(type: ComputeType, source: DeploymentSource): boolean {
+  return driverOf(type).accepts === (source === 'local_directory' ? 'project' : 'image');
+}
 
 function checkPlacement({ revisionSource: source, config, computeType: type }: SourceState): void {
   const { listener_id: listener, listener_config: placement, custom_url: url } = config;
-  if (type !== null && !RUN_BY[type].includes(source)) {
+  if (type !== null && !isRunBy(type, source)) {
     throw invalidSource(`the source '${source}' cannot be run by a listener of the compute type '${type}'`);
   }
   if (listener == null && placement?.k8s_namespace != null) {

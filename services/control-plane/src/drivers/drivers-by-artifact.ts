@@ -1,18 +1,58 @@
-import type { Artifact, Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../revisions/driver.ts';
+import {
+  type Artifact,
+  type Driver,
+  type RevisionSpec,
+  RevisionStartError,
+  type RevisionStartOptions,
+  type RunningRevision,
+} from '../revisions/driver.ts';
+import type { DriverOptions, OpenDriver } from './driver-row.ts';
+import type { AnyDriverRow, DriverConfig } from './drivers.ts';
 
-/** Chooses the driver by the kind of the revision's artifact. */
+interface Opened {
+  row: AnyDriverRow;
+  driver: OpenDriver;
+}
+
+/** Runs each revision with the driver that accepts its kind of artifact. */
 export class DriversByArtifact implements Driver {
-  readonly #drivers: Record<Artifact['kind'], Driver>;
+  readonly #opened: readonly Opened[];
 
-  constructor(drivers: Record<Artifact['kind'], Driver>) {
-    this.#drivers = drivers;
+  private constructor(opened: readonly Opened[]) {
+    this.#opened = opened;
   }
 
-  start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
-    return this.#drivers[spec.artifact.kind].start(spec, options);
+  static async open(
+    rows: readonly AnyDriverRow[],
+    config: DriverConfig,
+    options: DriverOptions,
+  ): Promise<DriversByArtifact> {
+    const opened: Opened[] = [];
+    for (const row of rows) opened.push({ row, driver: await row.open(config, options) });
+    return new DriversByArtifact(opened);
+  }
+
+  async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
+    const { kind } = spec.artifact;
+    const chosen = this.#opened.find(({ row }) => row.accepts === kind);
+    if (!chosen) throw new RevisionStartError(`No driver here runs ${kind}s: DRIVER names none.`);
+    if (spec.namespace !== undefined && !chosen.row.podRules)
+      throw new RevisionStartError(
+        `It is to run in a namespace of a cluster, and the driver here is ${chosen.row.name} (DRIVER).`,
+      );
+    return chosen.driver.start(spec, options);
   }
 
   outlivesProcess(kind: Artifact['kind']): boolean {
-    return this.#drivers[kind].outlivesProcess?.(kind) ?? false;
+    return this.#opened.some(({ row }) => row.accepts === kind && row.outlivesProcess);
+  }
+
+  /** Removes what is left of a deleted deployment. @param namespace of the cluster it ran in; default: the usual one */
+  async removeLeftovers(deploymentId: string, namespace?: string): Promise<void> {
+    for (const { driver } of this.#opened) await driver.removeLeftovers?.(deploymentId, namespace);
+  }
+
+  async close(): Promise<void> {
+    for (const { driver } of this.#opened) await driver.close?.();
   }
 }

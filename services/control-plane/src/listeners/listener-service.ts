@@ -19,6 +19,7 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { listenerStore } from '../deployments/listener-store.ts';
+import { driverOf } from '../drivers/drivers.ts';
 import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { PageRequest } from '../revisions/deployment-store.ts';
@@ -156,12 +157,12 @@ export function requireListener(row: ListenerRow | null, id: string): ListenerRo
 
 function parseConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeConfig): Prisma.InputJsonObject {
   const field = `'compute_config.k8s_namespaces'`;
-  if (type !== 'k8s') {
+  if (!driverOf(type).podRules) {
     if (namespaces != null) throw new BadRequestError(`${field} must be null for the compute type '${type}'.`);
     return {};
   }
   if (namespaces == null || namespaces.length === 0) {
-    throw new BadRequestError(`${field} is required for the compute type 'k8s'.`);
+    throw new BadRequestError(`${field} is required for the compute type '${type}'.`);
   }
   return { k8s_namespaces: [...new Set(namespaces)] };
 }

@@ -7,7 +7,7 @@ import type { DeploymentDatabases } from '../deployment-servers/deployment-datab
 import type { DeploymentRedis } from '../deployment-servers/deployment-redis.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { HostNames } from '../deployments/host-names.ts';
-import type { Driver } from '../revisions/driver.ts';
+import type { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import type { RolloutStore } from '../revisions/rollout-store.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -15,7 +15,7 @@ import type { SecretSets } from '../secrets/secret-set.ts';
 /** The dependencies of roll-outs. */
 export interface RolloutDependencies {
   store: RolloutStore;
-  driver: Driver;
+  driver: Pick<DriversByArtifact, 'start' | 'outlivesProcess'>;
   builds: Pick<Builds, 'isBuilt' | 'kindOf' | 'find' | 'build' | 'useFolder' | 'keepOnly'>;
   databases: DeploymentDatabases;
   redis: Pick<DeploymentRedis, 'ensure' | 'remove'>;

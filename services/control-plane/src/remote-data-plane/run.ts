@@ -1,9 +1,10 @@
-import { getSigningKeys, type PodRules } from '@runyard/contracts';
+import { getSigningKeys, type PodRules as ReportedPodRules } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
 import { ConfigError, createApp, openEarlyListener, type ServiceContext } from '@runyard/service-kit';
+import type { PodRules } from '../compute/pod-overrides.ts';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { HostNames } from '../deployments/host-names.ts';
-import { podRulesOf } from '../drivers/kubernetes/settings.ts';
+import { type AnyDriverRow, chooseDrivers, findPodRules } from '../drivers/drivers.ts';
 import { openLogs } from '../logs/open-logs.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
@@ -28,6 +29,7 @@ const SWEEP_MS = 30_000;
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const credentials = credentialsOf(config);
+  const drivers = chooseDrivers(config);
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
@@ -45,7 +47,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     instanceId,
     version: VERSION,
     publicUrl: config.PUBLIC_URL ?? null,
-    podRules: config.KUBERNETES_NAMESPACE === undefined ? null : toReportedPodRules(config),
+    podRules: toReportedPodRules(findPodRules(drivers, config)),
     onDesired: async (deployments) => {
       for (const id of await store.accept(deployments)) dataPlane.reconciler.wake(id);
     },
@@ -56,13 +58,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     logger,
   });
-  const imagesOutliveProcess = config.KUBERNETES_NAMESPACE !== undefined;
+  const imagesOutliveProcess = drivers.some(({ accepts, outlivesProcess }) => accepts === 'image' && outlivesProcess);
   const store = new RemoteRolloutStore({ stateFile, client, link, secrets, imagesOutliveProcess, logger });
   const logs = new ForwardedLogs({ dataDir: config.DATA_DIR, client, link, logger });
 
   const dataPlane = await openDataPlane(
     config,
     {
+      drivers: drivers.map((row) => limitToFolder(row, config.PROJECTS_DIR)),
       publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL,
       jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, earlyListener.url).href,
       leaseOwner: instanceId,
@@ -81,9 +84,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       // Samples are not stored here.
       samplesMs: 0,
       credentials: new PullTokenClient({ stateFile, client, link, logger }).openCredentials,
-      guardProjects: (projects) => new ProjectFolderDriver(config.PROJECTS_DIR, projects),
-      removeFiles: async (id, images) => {
-        if (store.runsImages(id)) await images.removeLeftovers(id, store.namespaceOf(id));
+      removeFiles: async (id, driver) => {
+        if (store.runsImages(id)) await driver.removeLeftovers(id, store.namespaceOf(id));
       },
       // The data plane that took over the lease continues with revisions that outlive this process. After the
       // listener's deletion nobody does.
@@ -111,9 +113,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.ready();
 }
 
-function toReportedPodRules(config: Config): PodRules {
-  const { metadata, pullSecrets } = podRulesOf(config);
-  return { metadata: [...metadata], pull_secrets: [...pullSecrets] };
+/** Lets the driver run projects of this folder alone. */
+function limitToFolder(row: AnyDriverRow, folder: string | undefined): AnyDriverRow {
+  if (row.accepts !== 'project') return row;
+  return { ...row, open: async (...options) => new ProjectFolderDriver(folder, await row.open(...options)) };
+}
+
+function toReportedPodRules(rules: PodRules | undefined): ReportedPodRules | null {
+  return rules ? { metadata: [...rules.metadata], pull_secrets: [...rules.pullSecrets] } : null;
 }
 
 function credentialsOf({ LISTENER_KEY, API_KEY, WORKSPACE_ID }: Config): Credentials {

@@ -105,8 +105,6 @@ export interface Driver {
    * @throws RevisionStartError when the revision itself is at fault
    */
   start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision>;
-  /** True when revisions of this kind keep running when this process ends. Then their routes stay too. */
-  outlivesProcess?(kind: Artifact['kind']): boolean;
 }
 
 /** The revision cannot be started. The message is for its owner. */

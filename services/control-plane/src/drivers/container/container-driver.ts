@@ -3,15 +3,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import {
-  type Driver,
-  type RevisionSpec,
-  RevisionStartError,
-  type RevisionStartOptions,
-  type RunningRevision,
-} from '../../revisions/driver.ts';
+import type { Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../../revisions/driver.ts';
 import type { FindPullCredential } from '../../revisions/pull-credential.ts';
 import { graceSecondsOf, type PlatformSettings, replicaVariables } from '../deployment-variables.ts';
+import { LABELS } from '../labels.ts';
 import type { Launcher, Replica, SupervisionOptions } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
 import type { ServiceAddress } from '../process/supervised-service.ts';
@@ -28,7 +23,7 @@ import {
   toContainerAddresses,
 } from './machine-addresses.ts';
 import { removeOrphanContainers } from './orphans.ts';
-import { type ContainerNetwork, INNER_PORT, LABELS, type RunDescription, runArguments } from './run-arguments.ts';
+import { type ContainerNetwork, INNER_PORT, type RunDescription, runArguments } from './run-arguments.ts';
 
 export interface ContainerDriverOptions extends SupervisionOptions {
   /** The engine's command: `docker`, or one that takes the same arguments. */
@@ -55,11 +50,6 @@ export class ContainerDriver implements Driver {
 
   async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as containers');
-    if (spec.namespace !== undefined) {
-      throw new RevisionStartError(
-        'It is to run in a cluster, and KUBERNETES_NAMESPACE, which names one, is not set here.',
-      );
-    }
     const { imageUri, settings } = spec.artifact;
     return startRevision(spec, options, this.#options, async (log, signal) => {
       const fetched = await this.#fetch(spec, imageUri, log, signal);

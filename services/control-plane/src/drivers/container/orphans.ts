@@ -1,6 +1,6 @@
 import { RevisionStartError } from '../../revisions/driver.ts';
+import { LABELS } from '../labels.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
-import { LABELS } from './run-arguments.ts';
 
 /**
  * Removes containers of a deployment that other processes left when they were killed or lost their lease. Does nothing

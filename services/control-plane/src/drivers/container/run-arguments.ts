@@ -3,15 +3,6 @@ import type { Replica } from '../process/launcher.ts';
 import type { ServiceAddress } from '../process/supervised-service.ts';
 import { MACHINE_NAME } from './machine-addresses.ts';
 
-/** Labels that name a container's deployment, so that containers left behind are found. */
-export const LABELS = {
-  deployment: 'io.runyard.deployment',
-  revision: 'io.runyard.revision',
-  part: 'io.runyard.part',
-  /** The process that started the container. */
-  leaseOwner: 'io.runyard.holder',
-} as const;
-
 /** The port of a service inside a container with a network of its own. */
 export const INNER_PORT = 8000;
 /** The user `node` of Node's images: no container runs as root. */

@@ -63,10 +63,6 @@ export class KubernetesDriver implements Driver {
     this.#dependencies = { api, watch, usage: new PodUsage(api), removal: new Removal(api), running, logger };
   }
 
-  outlivesProcess(): boolean {
-    return true;
-  }
-
   async start(
     spec: RevisionSpec,
     { signal: outer, timeoutMs, onUpstreams }: RevisionStartOptions,

@@ -1,6 +1,6 @@
 import type { ReplicaRole } from '../../compute/scale-bounds.ts';
 import type { RunningRevision } from '../../revisions/driver.ts';
-import { LABELS } from '../container/run-arguments.ts';
+import { LABELS } from '../labels.ts';
 
 /** Labels every object of this driver, so that later processes find it. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'runyard' };

@@ -1,6 +1,6 @@
 import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { ReplicaRole } from '../../compute/scale-bounds.ts';
-import { LABELS } from '../container/run-arguments.ts';
+import { LABELS } from '../labels.ts';
 import { CUSTOM_AUTH, FOREIGN_IMAGE_CODE, PREPARING_CONTAINER } from './secret-handover.ts';
 
 /** Reasons of a waiting container that do not pass by waiting. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Informer, ListWatch, V1Pod, V1PodList } from '@kubernetes/client-node';
 import type { Logger } from '@runyard/service-kit';
-import { LABELS } from '../container/run-arguments.ts';
+import { LABELS } from '../labels.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { MANAGED_BY, selectorOf } from './labels.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ReplicaRole } from '../../compute/scale-bounds.ts';
-import { LABELS } from '../container/run-arguments.ts';
+import { LABELS } from '../labels.ts';
 import type { ClusterApi, Kind } from './cluster-api.ts';
 import { selectorOf } from './labels.ts';
 

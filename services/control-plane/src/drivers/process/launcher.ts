@@ -1,7 +1,5 @@
-import type { Logger } from '@runyard/service-kit';
-import type { Counts, ReplicaRole } from '../../compute/scale-bounds.ts';
-import type { OpenRevisionLog } from '../../logs/revision-log.ts';
-import type { RunningRevisions } from '../running-revisions.ts';
+import type { ReplicaRole } from '../../compute/scale-bounds.ts';
+import type { DriverOptions } from '../driver-row.ts';
 import type { ChildOptions, Launched } from './child.ts';
 import type { ServiceAddress, SupervisionTimings } from './supervised-service.ts';
 
@@ -21,12 +19,6 @@ export interface Launcher {
   launch(replica: Replica, address: ServiceAddress, onLine: ChildOptions['onLine']): Launched;
 }
 
-export interface SupervisionOptions {
-  openLog: OpenRevisionLog;
-  /** Contains every running revision, from the start of its first process to the end of its last. */
-  running: RunningRevisions;
-  /** Returns the deployment's last process counts. Without it, each revision begins with the minimum. */
-  countsBefore?(deploymentId: string): Promise<Counts>;
-  logger: Logger;
+export interface SupervisionOptions extends Pick<DriverOptions, 'openLog' | 'running' | 'countsBefore' | 'logger'> {
   timings?: Partial<SupervisionTimings>;
 }

@@ -1,0 +1,67 @@
+import { ComputeType } from '@runyard/contracts';
+import { ConfigError } from '@runyard/service-kit';
+import { describe, expect, it } from 'vitest';
+import type { RevisionSpec } from '../revisions/driver.ts';
+import type { DriverOptions } from './driver-row.ts';
+import { type AnyDriverRow, chooseDrivers, type DriverConfig, driverOf } from './drivers.ts';
+import { DriversByArtifact } from './drivers-by-artifact.ts';
+
+const namesOf = (config: Parameters<typeof chooseDrivers>[0]) => chooseDrivers(config).map(({ name }) => name);
+
+it('every compute type of listeners has a driver', () => {
+  const types = ComputeType.anyOf.map((each) => each.const);
+  expect(types.map((type) => driverOf(type).computeType)).toEqual(types);
+});
+
+describe('the drivers of a process', () => {
+  it('are those that DRIVER names', () => {
+    expect(namesOf({ DRIVER: ['container'] })).toEqual(['container']);
+    expect(namesOf({ DRIVER: ['container', 'process'], KUBERNETES_NAMESPACE: 'agents' })).toEqual([
+      'process',
+      'container',
+    ]);
+  });
+
+  it('are those of releases before it where there is no DRIVER', () => {
+    expect(namesOf({})).toEqual(['process', 'container']);
+    expect(namesOf({ KUBERNETES_NAMESPACE: 'agents' })).toEqual(['kubernetes']);
+  });
+
+  it('must not run the same kind of artifact', () => {
+    expect(() => chooseDrivers({ DRIVER: ['kubernetes', 'process', 'container'] })).toThrow(
+      'DRIVER must name one of container and kubernetes: both run images.',
+    );
+  });
+
+  it('are not opened without a variable that one of them needs', async () => {
+    const config = { KUBERNETES_POD_METADATA: [], KUBERNETES_PULL_SECRETS: [] } as unknown as DriverConfig;
+    const opened = DriversByArtifact.open(chooseDrivers({ DRIVER: ['kubernetes'] }), config, {} as DriverOptions);
+    await expect(opened).rejects.toThrow(
+      new ConfigError(['KUBERNETES_NAMESPACE is required with the driver kubernetes.']),
+    );
+  });
+});
+
+describe('a revision fails with the name of the variable', () => {
+  const start = async (rows: AnyDriverRow[], spec: Partial<RevisionSpec>) => {
+    const opened = rows.map((row) => ({ ...row, open: () => ({ start: () => Promise.reject(new Error('started')) }) }));
+    const drivers = await DriversByArtifact.open(opened, {} as DriverConfig, {} as DriverOptions);
+    const options = { signal: new AbortController().signal, timeoutMs: 1_000, onUpstreams: () => {} };
+    return drivers.start(spec as RevisionSpec, options);
+  };
+  const artifact = { kind: 'image', imageUri: 'registry.example.com/agent:v1' } as const;
+
+  it('when no driver runs its kind of artifact', async () => {
+    await expect(start(chooseDrivers({ DRIVER: ['process'] }), { artifact })).rejects.toThrow(
+      'No driver here runs images: DRIVER names none.',
+    );
+  });
+
+  it('when it names a namespace and its driver knows none', async () => {
+    const spec = { artifact, namespace: 'agents' };
+    await expect(start(chooseDrivers({}), spec)).rejects.toThrow(
+      'It is to run in a namespace of a cluster, and the driver here is container (DRIVER).',
+    );
+    await expect(start(chooseDrivers({ DRIVER: ['kubernetes'] }), spec)).rejects.toThrow('started');
+  });
+});
