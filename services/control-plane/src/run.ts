@@ -164,7 +164,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     pods: findPodRules(drivers, config),
   };
   const integrations = openIntegrations({ database, cipher, rules: repositoryRules(sourceRules), lifecycle });
-  const buildOptions = {
+  const runsProjects = runsArtifact(drivers, 'project');
+  const builds = new Builds({
     dataDir: config.DATA_DIR,
     sources: {
       ...uploadSources(storage),
@@ -182,9 +183,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
     users: await openBuildUsers(config, config.DATA_DIR),
-  };
-  const runsProjects = runsArtifact(drivers, 'project');
-  const builds = new Builds({ ...buildOptions, images: runsProjects ? undefined : projectImages });
+    images: projectImages,
+    runsFolders: runsProjects,
+  });
   const removeContent = async (id: string) => {
     await builds.remove(id);
     await storage.removeBelow(objectsPrefix(id));
@@ -226,9 +227,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const local = dataPlane.reconciler;
   const listeners = openListeners(config, {
     ...{ database, secrets, deploymentTokens, deploymentKeys, samples, local, ownership, registry },
-    ...{ removeContent, lifecycle, logger },
-    // Only the data planes can read the values that secrets refer to.
-    builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
+    ...{ removeContent, builds, lifecycle, logger },
   });
   const { rollouts } = listeners;
   const haltWatch = watchHalts({ prisma, rollouts: local, logger });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Semaphore } from '../compute/semaphore.ts';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
+import type { RevisionImages } from '../project-images/revision-images.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
@@ -18,6 +19,9 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'runyard-builds-'));
 });
 afterAll(() => rm(dataDir, { recursive: true }));
+
+/** No build here makes an image. */
+const noImages = {} as unknown as RevisionImages;
 
 type Source = Omit<BuildSource, 'key'>;
 
@@ -39,6 +43,8 @@ function buildsOf(
     timeoutMs: 10_000,
     minFreeBytes: 0,
     users: null,
+    images: noImages,
+    runsFolders: true,
     outagePauses: { firstMs: 1, longestMs: 2 },
     ...options,
   });

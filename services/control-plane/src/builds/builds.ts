@@ -1,4 +1,4 @@
-import type { DeploymentSource, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { DeploymentSource, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
 import type { Semaphore } from '../compute/semaphore.ts';
 import { withLastLines } from '../logs/last-lines.ts';
@@ -37,11 +37,10 @@ export interface BuildsOptions {
   minFreeBytes: number;
   /** The users that run install and build commands; null: this service's user. */
   users: BuildUsers | null;
-  /**
-   * Makes images of built projects, for clusters and remote data planes. Without it, a project runs from the folder it
-   * was built in.
-   */
-  images?: RevisionImages | undefined;
+  /** Makes images of built projects, for remote data planes and where projects do not run from a folder. */
+  images: RevisionImages;
+  /** True when this platform runs a project from the folder it was built in. */
+  runsFolders: boolean;
 }
 
 const OUTAGE_PAUSES: OutagePauses = { firstMs: 1_000, longestMs: 30_000 };
@@ -66,14 +65,14 @@ export class Builds {
     return this.#options.sources[source as DeploymentSource] !== undefined;
   }
 
-  /** Returns the kind of artifact that revisions of this source run as. */
-  kindOf(source: string): Artifact['kind'] {
-    return isImageSource(source) || this.#options.images ? 'image' : 'project';
+  /** Returns the kind of artifact that the revision runs as. */
+  kindOf(revision: RolloutRevision): Artifact['kind'] {
+    return isImageSource(revision.source) || this.#imagesFor(revision) ? 'image' : 'project';
   }
 
   /** Returns the artifact of the revision; null when it has to be built (again, or on this machine). */
   async find(revision: RolloutRevision): Promise<Artifact | null> {
-    const { images } = this.#options;
+    const images = this.#imagesFor(revision);
     if (images) return images.find(revision);
     if (!this.isBuilt(revision.source)) return null;
     const project = await this.#projectOf((await this.#openSource(revision)).input);
@@ -87,7 +86,8 @@ export class Builds {
    * be made now
    */
   async useFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
-    const { images, openLog } = this.#options;
+    const { openLog } = this.#options;
+    const images = this.#imagesFor(revision);
     if (!images) return { kind: 'project', project };
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
@@ -114,7 +114,8 @@ export class Builds {
     revision: RolloutRevision,
     { signal, onBegin }: { signal: AbortSignal; onBegin: () => Promise<unknown> },
   ): Promise<void> {
-    const { semaphore, openLog, images, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
+    const { semaphore, openLog, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
+    const images = this.#imagesFor(revision);
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
@@ -143,8 +144,10 @@ export class Builds {
     for (const revision of revisions)
       if (this.isBuilt(revision.source)) inputs.push((await this.#openSource(revision)).input);
     await this.#artifacts.keepOnly(deploymentId, inputs);
+    // Without a revision it is not known what they ran as, and images may be left.
+    if (revisions.length > 0 && !revisions.some((revision) => this.#imagesFor(revision))) return;
     const ids = revisions.map(({ id }) => id);
-    await this.#options.images?.keepOnly(deploymentId, ids, inputs.map(Artifacts.keyOf));
+    await this.#options.images.keepOnly(deploymentId, ids, inputs.map(Artifacts.keyOf));
   }
 
   async remove(deploymentId: string): Promise<void> {
@@ -153,11 +156,10 @@ export class Builds {
 
   /** @throws ObjectStorageUnavailableError when a storage it needs became unavailable; the build may be tried again */
   async #buildInTurn(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<void> {
-    const { openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
+    const { openLog, secrets: sets, timeoutMs, dataDir, minFreeBytes } = this.#options;
     const { input, source } = await this.#openSource(revision);
     const own = sets.decrypt(deployment.id, revision.encryptedSecrets);
-    const references = revision.secretReferences as unknown as SecretReference[];
-    const all = [...own, ...(await referenced.read(deployment, references))];
+    const all = [...own, ...(await this.#readReferenced(deployment, revision))];
     const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));
     const log = openLog(buildLogOf(revision), { secrets: Object.values(secrets) });
     try {
@@ -183,7 +185,7 @@ export class Builds {
   async #build(revision: RolloutRevision, order: BuildOrder): Promise<void> {
     const { input, signal, log } = order;
     const say = (line: string) => log.write(line, { source: 'build' });
-    const { images } = this.#options;
+    const images = this.#imagesFor(revision);
     const makeImage = await images?.begin(revision, Artifacts.keyOf(input), signal);
     const before = await this.#projectOf(input);
     if (images ? makeImage === null : before) {
@@ -194,6 +196,18 @@ export class Builds {
     if (!makeImage) return;
     await makeImage(project, say);
     await this.#artifacts.discard(input);
+  }
+
+  /** Returns undefined for a revision that runs from the folder it was built in. */
+  #imagesFor(revision: RolloutRevision): RevisionImages | undefined {
+    const { images, runsFolders } = this.#options;
+    return runsFolders && !isRemote(revision) ? undefined : images;
+  }
+
+  /** Only a data plane can read the values that secrets of its deployments refer to. */
+  async #readReferenced(deployment: RolloutDeployment, revision: RolloutRevision): Promise<Secret[]> {
+    if (isRemote(revision)) return [];
+    return this.#options.referenced.read(deployment, revision.secretReferences as unknown as SecretReference[]);
   }
 
   async #projectOf(input: BuildInput): Promise<LocalProject | null> {
@@ -215,6 +229,11 @@ export class Builds {
     );
     return { input, source };
   }
+}
+
+/** Returns whether a listener's data plane runs the revision. */
+function isRemote({ sourceConfig }: RolloutRevision): boolean {
+  return (sourceConfig as SourceConfig).listener_id != null;
 }
 
 function buildLogOf({ deploymentId, id }: RolloutRevision) {

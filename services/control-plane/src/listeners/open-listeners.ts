@@ -48,7 +48,6 @@ export function openListeners(
     samples: SampleStore;
     /** Roll-outs of the deployments that the platform runs itself. */
     local: Rollouts;
-    /** Builds that make images of projects. */
     builds: Builds;
     /** The leases of this process among those that build. */
     ownership: Ownership;

@@ -10,7 +10,6 @@ import type { RemoteBuildStore } from './remote-build-store.ts';
 
 export interface RemoteBuildDependencies {
   store: RemoteBuildStore;
-  /** Builds that make images. */
   builds: Pick<Builds, 'build' | 'find' | 'keepOnly' | 'remove'>;
   logger: Logger;
 }

@@ -122,7 +122,7 @@ export class DeploymentRollout {
     if (this.#activeRevision.isStopped) return 'settled';
     // The stored upstreams belong to processes that have ended. Exceptions are a revision that serves here until this
     // one replaces it, and revisions that outlive their control plane.
-    const goesOn = revision !== null && driver.outlivesProcess(builds.kindOf(revision.source));
+    const goesOn = revision !== null && driver.outlivesProcess(builds.kindOf(revision));
     if (this.#activeRevision.revisionId === undefined && !goesOn) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {

@@ -23,7 +23,7 @@ export class PlatformBuilds implements RolloutBuilds {
     return isBuiltSource(source);
   }
 
-  kindOf(source: string): Artifact['kind'] {
+  kindOf({ source }: RolloutRevision): Artifact['kind'] {
     return isImageSource(source) || isBuiltSource(source) ? 'image' : 'project';
   }
 
