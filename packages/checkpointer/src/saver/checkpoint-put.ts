@@ -1,8 +1,11 @@
 import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import type { CheckpointKey, CheckpointPut } from '../backend.ts';
+import type { CheckpointKey, CheckpointPut, SerializedValue } from '../backend.ts';
 import { JSON_TYPE } from '../metadata-json.ts';
 import type { ChannelVersions } from './known-versions.ts';
 import { serialize, toPlainJson } from './serialize.ts';
+
+/** Bytes of metadata beyond which what an update wrote is not among what histories are searched by. */
+const SEARCHED_MAX = 1024 * 1024;
 
 export interface NewCheckpoint {
   serde: SerializerProtocol;
@@ -42,10 +45,16 @@ export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut>
     parentCheckpointId,
     checkpoint: bare,
     metadata: serializedMetadata,
-    ...(serializedMetadata.type !== JSON_TYPE && { metadataJson: toPlainJson(metadata) }),
+    ...searched(metadata, serializedMetadata),
     channelVersions,
     blobs,
   };
+}
+
+/** Says what histories are searched by where that is not the bytes of the metadata themselves. */
+function searched(metadata: CheckpointMetadata, { type, data }: SerializedValue): Pick<CheckpointPut, 'metadataJson'> {
+  if (data.byteLength > SEARCHED_MAX) return { metadataJson: toPlainJson({ ...metadata, writes: undefined }) };
+  return type === JSON_TYPE ? {} : { metadataJson: toPlainJson(metadata) };
 }
 
 /**

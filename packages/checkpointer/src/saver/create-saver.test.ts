@@ -153,6 +153,15 @@ describe('a put', () => {
     await createSaver(checkpointModule, backend, { serde: hiding }).put(config(), checkpoint({}, {}), metadata, {});
     expect(backend.puts[0]).toMatchObject({ metadata: { type: 'sealed' }, metadataJson: { step: 1, count: '10' } });
   });
+
+  it('leaves what a large update wrote out of what is searched, and stores it whole', async () => {
+    const backend = new RecordingBackend();
+    const metadata = { ...METADATA, writes: { node: 'x'.repeat(1024 * 1024) } };
+    await createSaver(checkpointModule, backend).put(config(), checkpoint({}, {}), metadata, {});
+    const [put] = backend.puts;
+    expect(put?.metadataJson).toEqual(METADATA);
+    expect(JSON.parse(Buffer.from(put?.metadata.data ?? []).toString())).toEqual(metadata);
+  });
 });
 
 it('the JSON of a saver is its name, not its content', () => {
