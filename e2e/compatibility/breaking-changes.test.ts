@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseDocumentLines } from '@runyard/contracts/document-lines';
 import { describe, expect, it } from 'vitest';
 import { findBreakingChanges } from './breaking-changes.ts';
 import { findPreviousRelease, readReleasedFile } from './release.ts';
@@ -107,16 +108,17 @@ describe('findBreakingChanges', () => {
 const release = findPreviousRelease(process.env.RUNYARD_PREVIOUS_RELEASE);
 const repository = path.join(import.meta.dirname, '../..');
 const folder = 'docs/api';
+const parse = (lines: string) => parseDocumentLines(lines) as Schema;
 
 // Before the first release there is nothing to compare with.
 if (release) {
   describe(`what ${release.ref} promised`, () => {
-    const names = readdirSync(path.join(repository, folder)).filter((name) => name.endsWith('.json'));
+    const names = readdirSync(path.join(repository, folder)).filter((name) => name.endsWith('.jsonl'));
     it.each(names)('still holds in %s: fields are only added, and none is required that was not', (name) => {
       const before = readReleasedFile(release, `${folder}/${name}`);
       if (before === undefined) return; // The file is new since then.
       const after = readFileSync(path.join(repository, folder, name), 'utf8');
-      expect(findBreakingChanges(JSON.parse(before), JSON.parse(after))).toEqual([]);
+      expect(findBreakingChanges(parse(before), parse(after))).toEqual([]);
     });
   });
 }

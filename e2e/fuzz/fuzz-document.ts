@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { OPEN_API_INFO } from '@runyard/contracts';
+import { parseDocumentLines } from '@runyard/contracts/document-lines';
 import { preparePython, runProgram } from '../harness/python.ts';
 
 const DOCUMENTS = path.resolve(import.meta.dirname, '../../docs/api');
@@ -78,9 +79,9 @@ export async function fuzzDocument(options: FuzzOptions): Promise<FuzzOutcome> {
 
 /** Returns a document with the paths to request alone, whose forms allow the token of the session alone. */
 async function readDocument({ document: name, paths = '', csrfToken }: FuzzOptions): Promise<string> {
-  const text = await readFile(path.join(DOCUMENTS, `${name}.openapi.json`), 'utf8');
+  const text = await readFile(path.join(DOCUMENTS, `${name}.openapi.jsonl`), 'utf8');
   const isWanted = new RegExp(paths);
-  const document = JSON.parse(text) as { paths: Record<string, unknown> };
+  const document = parseDocumentLines(text) as { paths: Record<string, unknown> };
   // A filter of the program would have it read and analyse every operation all the same.
   document.paths = Object.fromEntries(Object.entries(document.paths).filter(([each]) => isWanted.test(each)));
   if (csrfToken === undefined) return JSON.stringify(document);

@@ -1,18 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { buildDocuments, formatDocument } from './descriptions.ts';
+import { buildDocuments } from './descriptions.ts';
+import { parseDocumentLines, toDocumentLines } from './document-lines.ts';
 
 const folder = fileURLToPath(new URL('../../../../docs/api/', import.meta.url));
 const documents = buildDocuments();
 
 describe('the documents in docs/api', () => {
   it.each(Object.entries(documents))('%s matches the contracts (else: npm run generate:docs)', (name, document) => {
-    expect(readFileSync(`${folder}${name}`, 'utf8')).toBe(formatDocument(document));
+    expect(readFileSync(`${folder}${name}.jsonl`, 'utf8')).toBe(toDocumentLines(document));
+  });
+
+  it.each(Object.entries(documents))('%s is whole in its lines', (_, document) => {
+    expect(parseDocumentLines(toDocumentLines(document))).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
   it('are exactly the generated ones', () => {
-    expect(readdirSync(folder).sort()).toEqual(Object.keys(documents).sort());
+    const names = Object.keys(documents).map((name) => `${name}.jsonl`);
+    expect(readdirSync(folder).sort()).toEqual(['README.md', ...names].sort());
   });
 
   it.each(Object.entries(documents))('%s refers only to what it defines', (_, document) => {

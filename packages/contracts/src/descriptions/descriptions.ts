@@ -61,18 +61,14 @@ const INTERNAL_OPERATIONS = (['control-plane', 'org-access'] as const).flatMap((
   SERVICE_OPERATIONS[service].filter(({ path }) => !isPublicPath(path)),
 );
 
-/** Returns every generated document by file name. */
-export function buildDocuments(): Record<string, unknown> {
-  const documents: Record<string, unknown> = {
-    'events.asyncapi.json': buildAsyncApi({ title: 'Runyard events and queues', version: '0.1.0' }),
+/** Returns every generated document by its name, `control-plane.openapi`. */
+export function buildDocuments(): Record<string, object> {
+  const documents: Record<string, object> = {
+    'events.asyncapi': buildAsyncApi({ title: 'Runyard events and queues', version: '0.1.0' }),
   };
   for (const [service, info] of Object.entries(OPEN_API_INFO)) {
-    documents[`${service}.openapi.json`] = buildOpenApi(publicOperations(service as DescribedService), info);
+    documents[`${service}.openapi`] = buildOpenApi(publicOperations(service as DescribedService), info);
   }
-  documents['internal.openapi.json'] = buildOpenApi(INTERNAL_OPERATIONS, INTERNAL_INFO);
+  documents['internal.openapi'] = buildOpenApi(INTERNAL_OPERATIONS, INTERNAL_INFO);
   return documents;
-}
-
-export function formatDocument(document: unknown): string {
-  return `${JSON.stringify(document, null, 2)}\n`;
 }

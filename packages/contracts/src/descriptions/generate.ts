@@ -1,9 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildDocuments, formatDocument } from './descriptions.ts';
+import { parseArgs } from 'node:util';
+import { buildDocuments } from './descriptions.ts';
+import { toDocumentLines } from './document-lines.ts';
 
-const folder = fileURLToPath(new URL('../../../../docs/api/', import.meta.url));
-mkdirSync(folder, { recursive: true });
-for (const [name, document] of Object.entries(buildDocuments())) {
-  writeFileSync(`${folder}${name}`, formatDocument(document));
+const { values } = parseArgs({ options: { whole: { type: 'string' } } });
+const documents = Object.entries(buildDocuments());
+if (values.whole === undefined) {
+  const folder = fileURLToPath(new URL('../../../../docs/api/', import.meta.url));
+  for (const [name, document] of documents) writeFileSync(join(folder, `${name}.jsonl`), toDocumentLines(document));
+} else {
+  mkdirSync(values.whole, { recursive: true });
+  for (const [name, document] of documents) {
+    writeFileSync(join(values.whole, `${name}.json`), `${JSON.stringify(document, null, 2)}\n`);
+  }
 }
