@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Outcome } from '../bench/run-goal.ts';
 
-/** The outcome of a goal at a commit. The repository has one file for each goal and seed. */
+/** The outcome of a goal at a commit. The repository has one file for each goal, and a line of it for each seed. */
 export interface RecordedOutcome extends Outcome {
   commit: string;
   /** ISO date. */
@@ -14,14 +15,20 @@ const FOLDER = path.join(import.meta.dirname, '../results');
 /** Writes an outcome; a later one of the same goal and seed replaces the earlier one. */
 export async function recordOutcome(outcome: RecordedOutcome): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const file = path.join(FOLDER, `${outcome.goal.toLowerCase()}-${outcome.seed}.json`);
-  await writeFile(file, `${JSON.stringify(outcome, null, 2)}\n`);
+  const file = path.join(FOLDER, `${outcome.goal.toLowerCase()}.jsonl`);
+  const others = (await readOutcomes(file)).filter(({ seed }) => seed !== outcome.seed);
+  const lines = [...others, outcome].sort((a, b) => a.seed - b.seed).map((each) => `${JSON.stringify(each)}\n`);
+  await writeFile(file, lines.join(''));
 }
 
 export async function readRecordedOutcomes(): Promise<RecordedOutcome[]> {
   const names = await readdir(FOLDER).catch(() => []);
-  const files = names.filter((name) => name.endsWith('.json')).sort();
-  return Promise.all(
-    files.map(async (name) => JSON.parse(await readFile(path.join(FOLDER, name), 'utf8')) as RecordedOutcome),
-  );
+  const files = names.filter((name) => name.endsWith('.jsonl')).sort();
+  return (await Promise.all(files.map((name) => readOutcomes(path.join(FOLDER, name))))).flat();
+}
+
+async function readOutcomes(file: string): Promise<RecordedOutcome[]> {
+  if (!existsSync(file)) return [];
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as RecordedOutcome);
 }
