@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FOLDER_KNOTS, PACKAGES_BOTTOM_UP, PROTOCOL_IMPORTS, PROTOCOLS } from './allowed-imports.ts';
 import { findFolderKnots } from './folder-knots.ts';
+import { drawnPage } from './import-picture.ts';
 import {
   countProtocolImports,
   nobodyImportsAServicesInside,
@@ -11,7 +12,8 @@ import {
 } from './import-rules.ts';
 import { importsIn, readImports, type SourceImport } from './source-imports.ts';
 
-const imports = readImports(join(import.meta.dirname, '../..'));
+const repository = join(import.meta.dirname, '../..');
+const imports = readImports(repository);
 
 describe('imports of this repository', () => {
   it('follow the order that CONTRIBUTING.md defines', () => {
@@ -22,6 +24,11 @@ describe('imports of this repository', () => {
       ...testKitImportsNoInfra(imports),
     ];
     expect([...new Set(found)]).toEqual([]);
+  });
+
+  it('are as ARCHITECTURE.md draws them (else: npm run -s generate:architecture)', () => {
+    const { page, drawn } = drawnPage(repository);
+    expect(page).toBe(drawn);
   });
 
   it('form no circle that a folder is part of but the listed ones, which only shrink', () => {
