@@ -22,6 +22,7 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/run-stream',
   'packages/run-engine',
   'packages/checkpointer',
+  'packages/host-protocol',
   'packages/graph-host',
   'packages/cli',
   'packages/test-kit',

@@ -1,6 +1,7 @@
+import { type AuthUser, GraphLoadError } from '@runyard/host-protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
-import { AuthHandlerError, type AuthUser, GraphLoadError } from './index.ts';
+import { AuthHandlerError } from './index.ts';
 
 const source = { file: `${fixtures}basic/auth.ts`, symbol: 'auth' };
 const ADA: AuthUser = { identity: 'ada', display_name: 'ada', is_authenticated: true, permissions: ['p'] };

@@ -1,33 +1,5 @@
 /** Types of the questions to the `Auth` object of a project, and of its answers. */
-import type { ProjectExport } from './project/read-project.ts';
-
-/** A request whose caller is to be found out. It has no body: a handler decides before one is read. */
-export interface AuthenticateRequest {
-  source: ProjectExport;
-  method: string;
-  /** The whole URL, as the client sent it. */
-  url: string;
-  /** Names and values; a name may occur more than once. */
-  headers: [name: string, value: string][];
-}
-
-/** A user as the project's handler describes it. Fields beyond these are the project's own. */
-export interface AuthUser {
-  identity: string;
-  display_name: string;
-  is_authenticated: boolean;
-  permissions: string[];
-  [field: string]: unknown;
-}
-
-/** The answer of a handler that throws an `HTTPException`. */
-export interface AuthRefusal {
-  status: number;
-  detail: string;
-  headers: Record<string, string>;
-}
-
-export type Authentication = { kind: 'user'; user: AuthUser } | { kind: 'refused'; refusal: AuthRefusal };
+import type { AuthRefusal, AuthUser, ProjectExport } from '@runyard/host-protocol';
 
 /** An action that a user wants to take. `value` is what the request says about it, as JSON. */
 export interface AuthorizeRequest {
@@ -48,9 +20,3 @@ export type Authorization =
     }
   | { kind: 'denied' }
   | { kind: 'refused'; refusal: AuthRefusal };
-
-/** The project's `Auth` object. */
-export interface LoadedAuth {
-  /** The events that have a handler: `threads:create`, `threads`, `*:create` or `*`. */
-  events: string[];
-}

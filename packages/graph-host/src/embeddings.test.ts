@@ -1,7 +1,8 @@
+import { type EmbeddingsSource, GraphLoadError } from '@runyard/host-protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
-import { type EmbeddingsSource, embeddingsOf, embeddingsSource, GraphLoadError } from './index.ts';
+import { embeddingsOf, embeddingsSource } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {

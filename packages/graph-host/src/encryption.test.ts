@@ -1,6 +1,7 @@
+import { GraphLoadError } from '@runyard/host-protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
-import { EncryptionHandlerError, GraphLoadError, jsonHandlersOf, keyHandlersOf } from './index.ts';
+import { EncryptionHandlerError, jsonHandlersOf, keyHandlersOf } from './index.ts';
 
 const source = { file: `${fixtures}basic/encryption.ts`, symbol: 'encryption' };
 const ofJson = { ...source, symbol: 'withJson' };

@@ -1,17 +1,5 @@
 /** Types of the questions to the encryption object of a project, and of its answers. */
-import type { AuthUser } from './auth.ts';
-import type { ProjectExport } from './project/read-project.ts';
-
-/** A request for which the project chooses the context of what is written. */
-export interface EncryptionContextRequest {
-  source: ProjectExport;
-  /** The project's user; null for callers of the platform, and for the project's own code. */
-  user: AuthUser | null;
-  method: string;
-  url: string;
-  /** Names and values; a name may occur more than once. */
-  headers: [name: string, value: string][];
-}
+import type { ProjectExport } from '@runyard/host-protocol';
 
 /** Bytes that the project's handlers encrypt or decrypt. */
 export interface CryptRequest {
@@ -45,11 +33,3 @@ export interface CryptJsonRequest {
 
 /** An object as a handler has changed it; or an EncryptionHandlerError. */
 export type CryptJsonAnswer = Record<string, unknown> | Error;
-
-/** The project's encryption object. */
-export interface LoadedEncryption {
-  /** True when it encrypts values inside JSON itself. */
-  hasJson: boolean;
-  /** True when it chooses the context of each request. */
-  hasContext: boolean;
-}

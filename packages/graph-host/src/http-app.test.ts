@@ -3,17 +3,10 @@ import { createServer, type IncomingMessage, type RequestOptions, request } from
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { json, text } from 'node:stream/consumers';
+import { decodeUser, encodeUser, GraphLoadError, type ServedApp } from '@runyard/host-protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { executionRequest, fixtures, type HostUnderTest, runToEnd, startHost } from '../test/host-under-test.ts';
-import {
-  decodeUser,
-  encodeUser,
-  GraphLoadError,
-  type LoopbackServer,
-  openLoopback,
-  type ServedApp,
-  SocketFolder,
-} from './index.ts';
+import { type LoopbackServer, openLoopback, SocketFolder } from './index.ts';
 
 const source = (symbol: string) => ({ file: `${fixtures}basic/http-app.ts`, symbol });
 

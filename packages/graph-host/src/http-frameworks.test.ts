@@ -1,10 +1,11 @@
 import { on, once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
+import { encodeUser, type ServedApp } from '@runyard/host-protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
-import { encodeUser, type LoopbackServer, openLoopback, type ServedApp, SocketFolder } from './index.ts';
+import { type LoopbackServer, openLoopback, SocketFolder } from './index.ts';
 
 const USER = { identity: 'ädä', display_name: 'Ada', is_authenticated: true, permissions: ['read'], team: '蓝' };
 const source = (file: string, symbol = 'app') => ({ file: `${fixtures}basic/${file}.ts`, symbol });

@@ -1,3 +1,4 @@
+import { GraphLoadError, type HostLog } from '@runyard/host-protocol';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   executionRequest,
@@ -8,8 +9,6 @@ import {
   startHost,
 } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
-import { GraphLoadError } from './errors.ts';
-import type { HostLog } from './types.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {

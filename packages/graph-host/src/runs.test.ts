@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BackendError, metadataJsonOf } from '@runyard/checkpointer';
+import type { ExecutionRequest } from '@runyard/host-protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   executionRequest,
@@ -10,7 +11,6 @@ import {
   startRun,
 } from '../test/host-under-test.ts';
 import { MemoryStore } from '../test/memory-backends.ts';
-import type { ExecutionRequest } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {

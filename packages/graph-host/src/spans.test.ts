@@ -1,6 +1,6 @@
+import type { ExecutionRequest, RunSpan } from '@runyard/host-protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { executionRequest, type HostUnderTest, memoryBackends, runToEnd, startHost } from '../test/host-under-test.ts';
-import type { ExecutionRequest, RunSpan } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 import type { CheckpointPut, WritesPut } from '@runyard/checkpointer';
+import { eventsBefore, streamPosition } from '@runyard/host-protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   executionRequest,
@@ -10,7 +11,6 @@ import {
   type TestBackends,
 } from '../test/host-under-test.ts';
 import { LINES, startLine } from '../test/line-project.ts';
-import { eventsBefore, streamPosition } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {

@@ -1,18 +1,34 @@
 /** The interface of a graph host for its parent (run-worker, agent-api, build). `protocol/` has the wire form. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
-import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from './auth.ts';
 import type {
-  CryptAnswer,
-  CryptJsonAnswer,
-  CryptJsonRequest,
-  CryptRequest,
+  AuthenticateRequest,
+  Authentication,
+  DescribeRequest,
+  DrawingRequest,
+  EmbeddingsSource,
   EncryptionContextRequest,
+  ExecutionRequest,
+  GraphDescription,
+  GraphDrawing,
+  GraphInputKeys,
+  GraphSchemas,
+  HistoryRequest,
+  HostLog,
+  LoadedAuth,
   LoadedEncryption,
-} from './encryption.ts';
+  Loopback,
+  ProjectExport,
+  RunSpan,
+  SchemasRequest,
+  ServedApp,
+  StateRequest,
+  StateUpdateRequest,
+  StoreSchemasRequest,
+  SubgraphsRequest,
+} from '@runyard/host-protocol';
+import type { Authorization, AuthorizeRequest } from './auth.ts';
+import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest } from './encryption.ts';
 import type { HostUser } from './host-user.ts';
-import type { Loopback } from './loopback-http.ts';
-import type { ProjectExport } from './project/read-project.ts';
-import type { EmbeddingsSource } from './project/store-settings.ts';
 
 export interface GraphHostOptions {
   /**
@@ -57,99 +73,11 @@ export interface GraphHostOptions {
   onExit?: (reason: string) => void;
 }
 
-export interface HostLog {
-  level: 'debug' | 'info' | 'warn' | 'error';
-  message: string;
-  runId?: string;
-  threadId?: string;
-  graphId?: string;
-  /** Fields that the project's code logged with the message, through the logger of the SDK. */
-  data?: Record<string, unknown>;
-}
-
-export interface GraphDescription {
-  graphId: string;
-  description?: string;
-  /** True when the project exports a function: the graph is made anew for each use, from its configuration. */
-  isFactory: boolean;
-}
-
 /** The storage of one use of a graph. It is given with each request, so that each run has its own fence. */
 export interface GraphBackends {
   /** Without it the graph runs without a checkpointer. */
   checkpoints?: CheckpointBackend;
   store: StoreBackend;
-}
-
-/** One attempt of an accepted run, as a graph host executes it. */
-export interface ExecutionRequest {
-  runId: string;
-  threadId: string;
-  assistantId: string;
-  graphId: string;
-  /** Counted from 1. A later attempt goes on from the checkpoints of the earlier ones. */
-  attempt: number;
-  /** True when the thread has no checkpoints: the run does not ask for them. */
-  isThreadNew?: boolean;
-  /** A JSON value, or undefined for none. */
-  input?: unknown;
-  command?: { resume?: unknown; update?: unknown; goto?: unknown };
-  /** The LangGraph config; thread, run and checkpoint ids are in `configurable`. */
-  config: {
-    configurable: Record<string, unknown>;
-    tags?: string[];
-    recursion_limit?: number;
-    /** Maximum number of tasks of one step that run at the same time. */
-    max_concurrency?: number;
-    /** The name of the run in traces and in the `events` mode; default: its graph's name. */
-    run_name?: string;
-    metadata?: Record<string, unknown>;
-  };
-  context?: unknown;
-  /**
-   * The modes that the client requested: `values`, `updates`, `messages`, `messages-tuple`, `custom`, `debug`,
-   * `events`, `tasks`, `checkpoints`.
-   */
-  streamModes: string[];
-  streamSubgraphs: boolean;
-  /**
-   * True when the run emits events of the event protocol (version 2) instead of those of `streamModes`, with those of
-   * subgraphs among them.
-   */
-  emitsProtocolEvents?: boolean;
-  interruptBefore?: '*' | string[];
-  interruptAfter?: '*' | string[];
-  durability: 'sync' | 'async' | 'exit';
-  /** Destination of the trace, if the project's environment enables tracing; default: the environment's. */
-  tracing?: {
-    project?: string;
-    exampleId?: string;
-    /** The caller's own trace, as LangSmith's headers have it, that the run goes on below. */
-    parent?: { trace: string; baggage?: string };
-  };
-  /** The W3C place of the run in a trace: what its code asks its own server for carries it. */
-  traceparent?: string;
-  /** Asks for the spans of the run (`onSpans`); left out when nobody wants them. */
-  spans?: {
-    /** Id of the span that the run's own are below. */
-    parentSpanId: string;
-    /** True when they carry prompts, answers, and arguments and results of tools. */
-    withContent: boolean;
-  };
-}
-
-/** A span of a run, ended: the graph, one of its nodes, or a call of a model or tool. Ids are 16 hex digits. */
-export interface RunSpan {
-  spanId: string;
-  parentSpanId: string;
-  name: string;
-  kind: 'internal' | 'client';
-  /** Milliseconds since 1970, with fractions. */
-  startMs: number;
-  endMs: number;
-  /** Named by the GenAI conventions of OpenTelemetry. Nothing in them is masked. */
-  attributes: Record<string, string | number | boolean | string[]>;
-  error?: { type: string; message: string };
 }
 
 /** One event, already JSON. `protocol-event.ts` describes those of the event protocol. */
@@ -230,29 +158,6 @@ export interface RunHandlers {
   onSpans?(spans: RunSpan[]): void;
 }
 
-/** The configuration that a factory makes the graph from, as in runs: `configurable`, and `context` with it. */
-export interface FactoryConfig {
-  configurable: Record<string, unknown>;
-  [key: string]: unknown;
-}
-
-export interface StateRequest {
-  graphId: string;
-  threadId: string;
-  /** Without it, a factory gets only the thread. */
-  config?: FactoryConfig | undefined;
-  checkpointId?: string;
-  checkpointNs?: string;
-  subgraphs?: boolean;
-}
-
-export interface StateUpdateRequest extends StateRequest {
-  values?: unknown;
-  asNode?: string;
-  /** Several updates in order make supersteps; default: one update of `values` and `asNode`. */
-  supersteps?: { updates: { values?: unknown; command?: unknown; as_node?: string }[] }[];
-}
-
 export interface StateUpdate {
   /** `{checkpoint, configurable, checkpoint_id}` of the checkpoint that was written last. */
   written: Record<string, unknown>;
@@ -260,89 +165,10 @@ export interface StateUpdate {
   state?: ThreadStateJson;
 }
 
-export interface HistoryRequest {
-  graphId: string;
-  threadId: string;
-  /** Without it, a factory gets only the thread. */
-  config?: FactoryConfig | undefined;
-  limit: number;
-  beforeCheckpointId?: string;
-  checkpointId?: string;
-  checkpointNs?: string;
-  metadata?: Record<string, unknown>;
-  /** The keys of the values that are needed; others may be missing. Left out: all. */
-  keys?: string[] | undefined;
-  /** Bytes of JSON after which no older state follows. The newest is returned whatever its size. */
-  maxBytes?: number | undefined;
-}
-
-/** Describes a graph for an assistant, without running it. */
-export interface DescribeRequest {
-  graphId: string;
-  /** The configuration that runs of the assistant would have. */
-  config: FactoryConfig;
-}
-
-export interface DrawingRequest extends DescribeRequest {
-  /** True replaces nodes by the graphs inside them; a number does so down to that depth. */
-  xray: boolean | number;
-}
-
-export interface SchemasRequest extends DescribeRequest {
-  /** Milliseconds that reading the graph's source may take, when the graph does not carry its schemas. */
-  sourceTimeoutMs: number;
-}
-
-export interface StoreSchemasRequest {
-  /** Milliseconds that reading the source of each graph may take. */
-  sourceTimeoutMs: number;
-  /** Reads with a lower priority than the graphs have. Default: false. */
-  inBackground?: boolean;
-}
-
-export interface SubgraphsRequest extends SchemasRequest {
-  /** A node, or `outer|inner` for a deeper one; default: every node. */
-  namespace?: string;
-  /** True when to describe the subgraphs of subgraphs too. */
-  recurse: boolean;
-}
-
-/** The keys that a graph's input may have; null when the graph does not say. */
-export type GraphInputKeys = string[] | null;
-
-/** Nodes and edges as JSON of the wire (`GraphDrawing` in contracts). */
-export type GraphDrawing = { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
-
-/** JSON Schemas; null for those that are not known. */
-export type GraphSchemas = Record<
-  'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema',
-  Record<string, unknown> | null
->;
-
 /**
  * A state snapshot as JSON of the wire (`ThreadState` in contracts). Its `values` and `metadata.writes` are `JsonText`.
  */
 export type ThreadStateJson = Record<string, unknown>;
-
-/** A route of the project's app. */
-export interface AppRoute {
-  /** In capitals; `ALL` for every method. */
-  method: string;
-  /** A pattern. */
-  path: string;
-}
-
-/** The project's HTTP app, which listens. */
-export interface ServedApp {
-  /** Patterns of its routes and middleware. The app need not see a path that matches none of them. */
-  paths: string[];
-  /** Its routes without its middleware; null when nobody can tell the two apart. */
-  routes: AppRoute[] | null;
-  /** An OpenAPI document of its routes, or null when the app does not describe them. */
-  openApi: Record<string, unknown> | null;
-  /** True when the app answers websockets. */
-  hasWebSockets: boolean;
-}
 
 export interface EmbedRequest {
   source: EmbeddingsSource;

@@ -1,7 +1,8 @@
 /** Threads of the graph `questions` whose runs lose their worker, at any moment. */
 import { randomUUID } from 'node:crypto';
+import type { ExecutionRequest } from '@runyard/host-protocol';
 import { expect } from 'vitest';
-import type { ExecutionRequest, GraphHost } from '../src/index.ts';
+import type { GraphHost } from '../src/index.ts';
 import { executionRequest, memoryBackends, runToEnd } from './host-under-test.ts';
 
 type Interrupt = { id: string; value: unknown };

@@ -1,16 +1,14 @@
 /** Starts a host over a fixture project, and runs graphs on it. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import type { ExecutionRequest, HostLog, RunSpan } from '@runyard/host-protocol';
 import {
   type ExecutionOutcome,
-  type ExecutionRequest,
   type GraphBackends,
   type GraphHost,
   type GraphHostOptions,
-  type HostLog,
   type RunEvent,
   type RunHandle,
-  type RunSpan,
   startGraphHost,
 } from '../src/index.ts';
 import { MemoryCheckpoints, MemoryStore } from './memory-backends.ts';

@@ -1,5 +1,5 @@
 import { createDataCipher } from '@runyard/encryption';
-import { GraphRequestError } from '@runyard/graph-host';
+import { GraphRequestError } from '@runyard/host-protocol';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../src/access/scope.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { encodeUser } from '@runyard/graph-host';
+import { encodeUser } from '@runyard/host-protocol';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AGENT_SERVER_OPERATIONS, PRINCIPAL_HEADER } from '@runyard/contracts';
-import { encodeUser } from '@runyard/graph-host';
+import { encodeUser } from '@runyard/host-protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import {

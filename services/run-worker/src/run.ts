@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { checkPooler, retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
-import { embeddingsOf, GraphLoadError, openProject, storeSettings } from '@runyard/graph-host';
+import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
+import { GraphLoadError } from '@runyard/host-protocol';
 import { Lease } from '@runyard/leases';
 import { ApiServers, type MissingKeyReport, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionOutcome, ExecutionRequest, GraphHost, RunHandlers } from '@runyard/graph-host';
+import type { ExecutionOutcome, GraphHost, RunHandlers } from '@runyard/graph-host';
+import type { ExecutionRequest } from '@runyard/host-protocol';
 import type { ClaimedRun } from '@runyard/run-engine';
 import type { AppendEvent, AppendOptions, StreamFence } from '@runyard/run-stream';
 import { createLogger, Metrics } from '@runyard/service-kit';

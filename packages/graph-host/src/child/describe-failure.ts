@@ -1,5 +1,5 @@
 /** Makes a text for the author out of what user code throws while it loads. */
-import { GraphLoadError } from '../errors.ts';
+import { GraphLoadError } from '@runyard/host-protocol/graph-process';
 
 const SHOWN_FRAMES = 5;
 /** The folder of this file: frames in and below it are the host's own. */

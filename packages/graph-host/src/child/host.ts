@@ -1,20 +1,21 @@
 /** Handles each message of the parent. */
 import { BackendError } from '@runyard/checkpointer/graph-process';
-import type { AuthUser } from '../auth.ts';
-import { GraphLoadError, GraphRequestError } from '../errors.ts';
-import type { EmbeddingsSource } from '../project/store-settings.ts';
-import type { HostConnection, Incoming } from '../protocol/connection.ts';
-import type { ErrorBody, ToHost } from '../protocol/messages.ts';
-import { packVectors } from '../protocol/vectors.ts';
-import type {
-  DrawingRequest,
-  ExecutionRequest,
-  HistoryRequest,
-  HostLog,
-  StateRequest,
-  StateUpdateRequest,
-  SubgraphsRequest,
-} from '../types.ts';
+import {
+  type AuthUser,
+  type DrawingRequest,
+  type ErrorBody,
+  GraphLoadError,
+  GraphRequestError,
+  type HistoryRequest,
+  type HostConnection,
+  type HostLog,
+  type Incoming,
+  packVectors,
+  type StateRequest,
+  type StateUpdateRequest,
+  type SubgraphsRequest,
+  type ToHost,
+} from '@runyard/host-protocol/graph-process';
 import { serveProjectApp } from './app/app-server.ts';
 import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
 import { openOwnAddress } from './app/own-address.ts';
@@ -152,8 +153,8 @@ export class Host {
         this.#connection.answer(0, message.id, null);
         setImmediate(() => setImmediate(this.#exit));
         break;
-      case 'answer':
-        break;
+      default:
+        this.#connection.refuseUnknown(header);
     }
   }
 
@@ -237,7 +238,7 @@ export class Host {
 
   async #embed({ id, source, texts, as }: ToHost['embed.texts']): Promise<void> {
     try {
-      const embeddings = await openEmbeddings(source as unknown as EmbeddingsSource);
+      const embeddings = await openEmbeddings(source);
       const { lengths, parts } = packVectors(await embedTexts(embeddings, texts, as));
       this.#connection.answer(0, id, lengths, parts);
     } catch (error) {
@@ -246,23 +247,22 @@ export class Host {
   }
 
   #startRun({ use, request, hasCheckpoints }: ToHost['run.start']): void {
-    const executionRequest = request as ExecutionRequest;
-    const graph = this.#graphs.get(executionRequest.graphId);
+    const graph = this.#graphs.get(request.graphId);
     if (graph === undefined) {
-      const error = errorBody(noSuchGraph(executionRequest.graphId), 'not_found');
+      const error = errorBody(noSuchGraph(request.graphId), 'not_found');
       sendSettlement(this.#connection, use, { kind: 'failed', error });
       return;
     }
     const limits = this.#limits as ToHost['init']['limits'];
     const connection = this.#connection;
     const publicUrl = this.#publicUrl;
-    const { runId, threadId, graphId, traceparent, config } = executionRequest;
+    const { runId, threadId, graphId, traceparent, config } = request;
     const user = config.configurable.langgraph_auth_user as AuthUser | undefined;
     const start = () => {
       const run = new GraphRun({
         connection,
         use,
-        request: executionRequest,
+        request,
         hasCheckpoints,
         graph,
         limits,

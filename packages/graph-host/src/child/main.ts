@@ -3,8 +3,7 @@
  * connection ends, so does the process. The parent chooses its environment.
  */
 import { Socket } from 'node:net';
-import { HostConnection } from '../protocol/connection.ts';
-import { checksAtHost, PROTOCOL_VERSION } from '../protocol/messages.ts';
+import { HostConnection, PROTOCOL_VERSIONS } from '@runyard/host-protocol/graph-process';
 import { Host } from './host.ts';
 import { endWithParent, guardProcess } from './process/process-guards.ts';
 
@@ -18,14 +17,14 @@ endWithParent();
 const socket = new Socket({ fd: PARENT_FD, readable: true, writable: true });
 const connection = new HostConnection({
   socket,
-  checks: checksAtHost(),
   onMessage: (message) => host.receive(message),
   onClose: () => exit(0),
 });
 const host = new Host(connection, () => exit(0));
 connection.send(0, {
   t: 'hello',
-  protocol: PROTOCOL_VERSION,
+  protocol: PROTOCOL_VERSIONS[0],
+  protocols: PROTOCOL_VERSIONS,
   language: 'javascript',
   runtime: `node ${process.version}`,
 });

@@ -1,7 +1,15 @@
-import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
-import { AuthHandlerError } from '../errors.ts';
-import type { ProjectExport } from '../project/read-project.ts';
-import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
+import {
+  type Answer,
+  type AuthenticateRequest,
+  type Authentication,
+  type HostConnection,
+  type LoadedAuth,
+  type ProjectExport,
+  RemoteError,
+  type RequestHeader,
+} from '@runyard/host-protocol';
+import type { Authorization, AuthorizeRequest } from '../auth.ts';
+import { AuthHandlerError } from './handler-errors.ts';
 import { inTime } from './in-time.ts';
 import { loadField } from './loading.ts';
 
@@ -45,7 +53,7 @@ export class AuthRequests {
     return { ...authorization, value: isUnchanged ? value : JSON.parse(answer.raw.toString('utf8')) };
   }
 
-  async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
+  async #ask(handler: string, header: RequestHeader, raw?: Uint8Array[]): Promise<Answer> {
     const late = () => new AuthHandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
     try {
       return await inTime(this.#connection.request(0, header, raw), this.#timeoutMs, late);

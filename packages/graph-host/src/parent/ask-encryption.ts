@@ -1,16 +1,15 @@
-import type {
-  CryptAnswer,
-  CryptJsonAnswer,
-  CryptJsonRequest,
-  CryptRequest,
-  EncryptionContextRequest,
-  LoadedEncryption,
-  PlacedJson,
-} from '../encryption.ts';
-import { EncryptionHandlerError } from '../errors.ts';
-import type { ProjectExport } from '../project/read-project.ts';
-import { type Answer, type HostConnection, RemoteError } from '../protocol/connection.ts';
+import {
+  type Answer,
+  type EncryptionContextRequest,
+  type HostConnection,
+  type LoadedEncryption,
+  type ProjectExport,
+  RemoteError,
+  type RequestHeader,
+} from '@runyard/host-protocol';
+import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest, PlacedJson } from '../encryption.ts';
 import type { GraphHost } from '../types.ts';
+import { EncryptionHandlerError } from './handler-errors.ts';
 import { inTime } from './in-time.ts';
 import { loadField } from './loading.ts';
 
@@ -71,7 +70,7 @@ export class EncryptionRequests {
     );
   }
 
-  async #ask(handler: string, header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
+  async #ask(handler: string, header: RequestHeader, raw?: Uint8Array[]): Promise<Answer> {
     const late = () => new EncryptionHandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
     try {
       return await inTime(this.#connection.request(0, header, raw), this.#timeoutMs, late);

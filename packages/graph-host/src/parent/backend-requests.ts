@@ -6,9 +6,15 @@ import {
   type CheckpointKey,
   type StoreOperation,
 } from '@runyard/checkpointer';
-import type { HostConnection, Incoming } from '../protocol/connection.ts';
-import type { ToParent } from '../protocol/messages.ts';
-import { packHistories, packStored, unpackPut, unpackWrites } from '../protocol/values.ts';
+import {
+  type HostConnection,
+  type Incoming,
+  packHistories,
+  packStored,
+  type ToParent,
+  unpackPut,
+  unpackWrites,
+} from '@runyard/host-protocol';
 import type { GraphBackends } from '../types.ts';
 
 export interface BackendUse {

@@ -1,5 +1,4 @@
-import type { HostConnection, Incoming } from '../protocol/connection.ts';
-import type { ToParent } from '../protocol/messages.ts';
+import type { HostConnection, Incoming, ToParent } from '@runyard/host-protocol';
 import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
 
 /** The open uses of graphs. Each operation of the child on checkpoints and store names the use it belongs to. */

@@ -4,11 +4,9 @@ import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { withDeadline } from '@runyard/deadline';
-import { GraphLoadError } from '../errors.ts';
+import { GraphLoadError, type HostLog, readLines } from '@runyard/host-protocol';
 import type { HostUser } from '../host-user.ts';
-import { readLines } from '../output-lines.ts';
 import type { ProjectUi } from '../project/read-project.ts';
-import type { HostLog } from '../types.ts';
 import type { BundleAnswer, BundleRequest, UiFile } from '../ui-bundler/messages.ts';
 
 export type { UiFile } from '../ui-bundler/messages.ts';

@@ -1,5 +1,4 @@
-import { describeDroppedLines, OutputBudget } from '../output-lines.ts';
-import type { HostLog } from '../types.ts';
+import { describeDroppedLines, type HostLog, OutputBudget } from '@runyard/host-protocol';
 
 const LAST_LINES = 20;
 /** Matches the line that V8 prints when it has run out of memory. */

@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
+import { readLines } from '@runyard/host-protocol';
 import type { HostUser } from '../host-user.ts';
-import { readLines } from '../output-lines.ts';
 import { childFiles } from './child-files.ts';
 
 export interface SpawnedChild {

@@ -1,7 +1,5 @@
 import { BackendError, type Embed } from '@runyard/checkpointer';
-import type { EmbeddingsSource } from '../project/store-settings.ts';
-import { type HostConnection, RemoteError } from '../protocol/connection.ts';
-import { unpackVectors } from '../protocol/vectors.ts';
+import { type EmbeddingsSource, type HostConnection, RemoteError, unpackVectors } from '@runyard/host-protocol';
 import type { EmbedRequest, GraphHost } from '../types.ts';
 import { inTime } from './in-time.ts';
 import { loadError } from './remote-errors.ts';

@@ -1,42 +1,48 @@
 /** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
 import { dirname, relative } from 'node:path';
-import type { AuthenticateRequest, Authentication, Authorization, AuthorizeRequest, LoadedAuth } from '../auth.ts';
-import type {
-  CryptAnswer,
-  CryptJsonAnswer,
-  CryptJsonRequest,
-  CryptRequest,
-  EncryptionContextRequest,
-  LoadedEncryption,
-} from '../encryption.ts';
+import {
+  type Answer,
+  type AuthenticateRequest,
+  type Authentication,
+  checksAtParent,
+  chooseVersion,
+  type DescribeRequest,
+  type DrawingRequest,
+  type EncryptionContextRequest,
+  type ExecutionRequest,
+  type GraphDescription,
+  type GraphDrawing,
+  type GraphInputKeys,
+  type GraphSchemas,
+  type HistoryRequest,
+  HostConnection,
+  type Incoming,
+  type LoadedAuth,
+  type LoadedEncryption,
+  PROTOCOL_VERSIONS,
+  type ProjectExport,
+  type SchemasRequest,
+  type ServedApp,
+  type StateDocument,
+  type StateRequest,
+  type StateUpdateRequest,
+  type StoreSchemasRequest,
+  type SubgraphsRequest,
+  type ToParent,
+} from '@runyard/host-protocol';
+import type { Authorization, AuthorizeRequest } from '../auth.ts';
+import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest } from '../encryption.ts';
 import { withoutEncryptionKeys } from '../project/encryption-keys.ts';
-import { type ProjectExport, readProject } from '../project/read-project.ts';
-import { type Answer, HostConnection, type Incoming } from '../protocol/connection.ts';
-import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
-import type { StateDocument } from '../protocol/values.ts';
+import { readProject } from '../project/read-project.ts';
 import type {
-  DescribeRequest,
-  DrawingRequest,
   EmbedRequest,
   ExecutionOutcome,
-  ExecutionRequest,
   GraphBackends,
-  GraphDescription,
-  GraphDrawing,
   GraphHost,
   GraphHostOptions,
-  GraphInputKeys,
-  GraphSchemas,
-  HistoryRequest,
   RunHandle,
   RunHandlers,
-  SchemasRequest,
-  ServedApp,
-  StateRequest,
   StateUpdate,
-  StateUpdateRequest,
-  StoreSchemasRequest,
-  SubgraphsRequest,
   ThreadStateJson,
 } from '../types.ts';
 import { AuthRequests } from './ask-auth.ts';
@@ -77,8 +83,8 @@ class ChildGraphHost implements GraphHost {
   readonly #output: ChildOutput;
   /** Why the child has exited; undefined while it runs. */
   #exitReason: string | undefined;
-  #resolveHello!: () => void;
-  readonly #helloReceived = new Promise<void>((resolve) => {
+  #resolveHello!: (version: number) => void;
+  readonly #versionChosen = new Promise<number>((resolve) => {
     this.#resolveHello = resolve;
   });
 
@@ -127,9 +133,10 @@ class ChildGraphHost implements GraphHost {
     const project = await readProject(dirname(configPath), configPath, environment);
     const { directory, graphs, env, missingEnvFile, checkpointer } = project;
     this.#missingEnvFile = missingEnvFile === null ? undefined : relative(directory, missingEnvFile);
-    await this.#helloReceived;
+    const protocol = await this.#versionChosen;
     const header = {
       t: 'init',
+      protocol,
       project: {
         directory,
         graphs,
@@ -294,8 +301,7 @@ class ChildGraphHost implements GraphHost {
     const header = message.header as unknown as ToParent[keyof ToParent];
     switch (header.t) {
       case 'hello':
-        if (header.protocol === PROTOCOL_VERSION) this.#resolveHello();
-        else this.#connection.close(`the host speaks protocol ${header.protocol}, not ${PROTOCOL_VERSION}`);
+        this.#receiveHello(header);
         break;
       case 'log': {
         const { t: _type, ...line } = header;
@@ -314,11 +320,19 @@ class ChildGraphHost implements GraphHost {
       case 'run.settled':
         this.#runs.get(header.use)?.receiveSettled(header, message.raw);
         break;
-      case 'answer':
-        break;
       default:
         this.#uses.answer(message);
     }
+  }
+
+  #receiveHello(hello: ToParent['hello']): void {
+    const version = chooseVersion(hello);
+    if (version !== undefined) {
+      this.#resolveHello(version);
+      return;
+    }
+    const spoken = (hello.protocols ?? [hello.protocol]).join(', ');
+    this.#connection.close(`the host speaks protocol ${spoken}, not ${PROTOCOL_VERSIONS.join(', ')}`);
   }
 
   #onExit(reason: string): void {

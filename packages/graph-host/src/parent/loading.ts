@@ -1,4 +1,4 @@
-import { GraphLoadError } from '../errors.ts';
+import { GraphLoadError } from '@runyard/host-protocol';
 import type { SpawnedChild } from './child-process.ts';
 import { inTime } from './in-time.ts';
 import { loadError } from './remote-errors.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { LOOPBACK_HEADER, type Loopback } from '@runyard/host-protocol';
 import { discardUnreadBodies } from '@runyard/service-kit/unread-bodies';
-import { LOOPBACK_HEADER, type Loopback } from '../loopback-http.ts';
 import type { SocketFolder } from './socket-folder.ts';
 
 const KEEP_ALIVE_MS = 75_000;

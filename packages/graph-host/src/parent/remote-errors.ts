@@ -1,6 +1,5 @@
 /** Maps refusals of the child to the errors that callers know. Other errors stay as they are. */
-import { GraphLoadError, GraphRequestError } from '../errors.ts';
-import { RemoteError } from '../protocol/connection.ts';
+import { GraphLoadError, GraphRequestError, RemoteError } from '@runyard/host-protocol';
 
 export function loadError(error: unknown): unknown {
   if (!(error instanceof RemoteError)) return error;

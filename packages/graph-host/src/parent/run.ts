@@ -3,8 +3,7 @@
  * one batch at a time, and only then does the child get new credit.
  */
 import { type BackendError, mayOverloadDatabase, missingKeyOf } from '@runyard/checkpointer';
-import type { HostConnection } from '../protocol/connection.ts';
-import type { ToParent } from '../protocol/messages.ts';
+import type { HostConnection, ToParent } from '@runyard/host-protocol';
 import type { ExecutionOutcome, RunEvent, RunHandlers } from '../types.ts';
 
 interface Batch {

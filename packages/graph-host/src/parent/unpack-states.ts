@@ -1,5 +1,5 @@
+import { type StateDocument, ValueReader, type ValueRef } from '@runyard/host-protocol';
 import { JsonText } from '@runyard/service-kit';
-import { type StateDocument, ValueReader, type ValueRef } from '../protocol/values.ts';
 import type { ThreadStateJson } from '../types.ts';
 
 /** Returns the states of an answer. What may be large in them stays text. */

@@ -1,5 +1,5 @@
 import { DEPLOYMENT_KEYS_VARIABLE } from '@runyard/contracts';
-import { GraphLoadError } from '../errors.ts';
+import { GraphLoadError } from '@runyard/host-protocol';
 
 /**
  * The variables with keys of the deployment's data: the first encrypts, all decrypt. Other servers tell keys of tagged

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
-import type { Project, ProjectExport } from './read-project.ts';
+import type { ProjectExport } from '@runyard/host-protocol';
+import type { Project } from './read-project.ts';
 import { describeTooOld } from './supported-releases.ts';
 
 const LANGGRAPH = '@langchain/langgraph';

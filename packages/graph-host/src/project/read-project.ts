@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { formatPath, validatorOf } from '@runyard/contracts';
+import { GraphLoadError, type ProjectExport, type ProjectGraph } from '@runyard/host-protocol';
 import { parse as parseDotenv } from 'dotenv';
-import { GraphLoadError } from '../errors.ts';
 import { findIgnoredSettings } from './ignored-settings.ts';
 import { ProjectFile } from './schema.ts';
 import { sectionsOf, type Variables } from './section-variables.ts';
@@ -13,19 +13,6 @@ import type { HttpSection } from './sections/http.ts';
 import type { StoreSection } from './sections/store.ts';
 import type { WebhooksSection } from './sections/webhooks.ts';
 import { findWarnings } from './warnings.ts';
-
-/** An export of a file of the project. */
-export interface ProjectExport {
-  /** Absolute path of the source file. */
-  file: string;
-  /** Name of the export. */
-  symbol: string;
-}
-
-export interface ProjectGraph extends ProjectExport {
-  graphId: string;
-  description?: string;
-}
 
 /** The keys `ui` and `ui_config`. */
 export interface ProjectUi {

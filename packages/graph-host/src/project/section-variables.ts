@@ -2,7 +2,7 @@
  * Sections of `langgraph.json` as variables, the form in which images of the official command carry them. Each is the
  * JSON of its key and replaces the whole key: images are made from the file, so the variable is newer.
  */
-import { GraphLoadError } from '../errors.ts';
+import { GraphLoadError } from '@runyard/host-protocol';
 
 /** The key of the file that each variable stands for. */
 export const SECTION_VARIABLES = {

@@ -1,11 +1,6 @@
 import { parseTextPath, type StoreIndex, type StoreTtl } from '@runyard/checkpointer';
-import { GraphLoadError } from '../errors.ts';
-import { type Project, type ProjectExport, parseSource } from './read-project.ts';
-
-/** The source of embeddings: an export of the project, or a model of a provider whose package the project has. */
-export type EmbeddingsSource =
-  | ({ kind: 'export' } & ProjectExport)
-  | { kind: 'provider'; provider: string; model: string; projectDir: string };
+import { type EmbeddingsSource, GraphLoadError } from '@runyard/host-protocol';
+import { type Project, parseSource } from './read-project.ts';
 
 export interface StoreSettings {
   ttl: StoreTtl;

@@ -1,4 +1,4 @@
-import type { AuthUser } from '@runyard/graph-host';
+import type { AuthUser } from '@runyard/host-protocol';
 
 /** Keys by which the platform shows graphs the caller of a run: graphs read them, and nobody else. */
 const PRIVATE_KEY = /^(langgraph_auth_|svc_auth_)/;

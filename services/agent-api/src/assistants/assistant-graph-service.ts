@@ -1,5 +1,6 @@
 import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
-import type { AuthUser, DescribeRequest, GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/graph-host';
+import type { AuthUser, DescribeRequest } from '@runyard/host-protocol';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { userArguments } from '../access/user-arguments.ts';

@@ -1,5 +1,5 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { ProjectGraph } from '@runyard/graph-host';
+import type { ProjectGraph } from '@runyard/host-protocol';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type pg from 'pg';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';

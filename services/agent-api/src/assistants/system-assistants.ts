@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EncryptionError } from '@runyard/encryption';
-import type { ProjectGraph } from '@runyard/graph-host';
+import type { ProjectGraph } from '@runyard/host-protocol';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { configurationOf } from './assistant-configuration.ts';
 import { systemAssistantId } from './assistant-ids.ts';

@@ -1,6 +1,7 @@
 import type { ErrorCodeOf } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { AuthHandlerError, type AuthRefusal } from '@runyard/graph-host';
+import { AuthHandlerError } from '@runyard/graph-host';
+import type { AuthRefusal } from '@runyard/host-protocol';
 import { AppError, UnavailableError } from '@runyard/service-kit';
 
 /** The project's handler refused with an `HTTPException`: status, message and headers are the project's. */

@@ -1,4 +1,5 @@
-import type { GraphHost, ProjectExport } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/graph-host';
+import type { ProjectExport } from '@runyard/host-protocol';
 import { ForbiddenError, INTERNAL, type Principal, UnavailableError } from '@runyard/service-kit';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';

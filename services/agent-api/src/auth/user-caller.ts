@@ -1,5 +1,5 @@
 import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
-import type { AuthUser } from '@runyard/graph-host';
+import type { AuthUser } from '@runyard/host-protocol';
 import type { Principal } from '@runyard/service-kit';
 
 /** A caller for whom the project's own code decides: what it may do, its handlers say. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PRINCIPAL_HEADER } from '@runyard/contracts';
-import type { GraphHost, ProjectExport } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/graph-host';
+import type { ProjectExport } from '@runyard/host-protocol';
 import type { PrincipalVerifier } from '@runyard/service-kit';
 import { projectRequestOf } from '../http/project-request.ts';
 import { askProject, ProjectRefusalError } from './auth-answers.ts';

@@ -1,13 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PRINCIPAL_HEADER } from '@runyard/contracts';
-import {
-  type AuthenticateRequest,
-  type Authentication,
-  AuthHandlerError,
-  type Authorization,
-  type AuthorizeRequest,
-  type AuthUser,
-} from '@runyard/graph-host';
+import { AuthHandlerError, type Authorization, type AuthorizeRequest } from '@runyard/graph-host';
+import type { AuthenticateRequest, Authentication, AuthUser } from '@runyard/host-protocol';
 import { allowAll, INTERNAL, type PrincipalVerifier, UnauthorizedError } from '@runyard/service-kit';
 import { describe, expect, it, vi } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';

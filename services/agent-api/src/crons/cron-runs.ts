@@ -1,4 +1,4 @@
-import type { AuthUser } from '@runyard/graph-host';
+import type { AuthUser } from '@runyard/host-protocol';
 import type { AcceptedRun, CronCreator, DueCron } from '@runyard/run-engine';
 import { NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';

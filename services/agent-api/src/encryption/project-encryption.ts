@@ -5,14 +5,8 @@ import {
   type EncryptionVariables,
   type ProjectCipher,
 } from '@runyard/encryption';
-import {
-  EncryptionHandlerError,
-  type GraphHost,
-  GraphLoadError,
-  jsonHandlersOf,
-  keyHandlersOf,
-  type ProjectExport,
-} from '@runyard/graph-host';
+import { EncryptionHandlerError, type GraphHost, jsonHandlersOf, keyHandlersOf } from '@runyard/graph-host';
+import { GraphLoadError, type ProjectExport } from '@runyard/host-protocol';
 import { openProjectCipher } from '@runyard/run-engine';
 import type { BoundOperation, HandlerRequest, ServiceContext } from '@runyard/service-kit';
 import { userOf } from '../auth/user-caller.ts';

@@ -1,4 +1,4 @@
-import { GraphRequestError } from '@runyard/graph-host';
+import { GraphRequestError } from '@runyard/host-protocol';
 import { FencedError } from '@runyard/run-engine';
 import {
   type AppError,

@@ -1,5 +1,5 @@
 import { isUuid, type RunArguments } from '@runyard/contracts';
-import { isProtocolMode, parseProtocolEvent } from '@runyard/graph-host';
+import { isProtocolMode, parseProtocolEvent } from '@runyard/host-protocol';
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
 import { NotFoundError } from '@runyard/service-kit';

@@ -1,4 +1,4 @@
-import type { ProtocolChannel } from '@runyard/graph-host';
+import type { ProtocolChannel } from '@runyard/host-protocol';
 import type { StreamEntry } from '@runyard/run-stream';
 import type { EventContent } from './thread-event.ts';
 

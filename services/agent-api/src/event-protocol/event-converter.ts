@@ -1,4 +1,4 @@
-import { isProtocolMode, parseProtocolEvent } from '@runyard/graph-host';
+import { isProtocolMode, parseProtocolEvent } from '@runyard/host-protocol';
 import { CONTROL_KINDS, parseEventId, type StreamEntry, type StreamGap, sequenceOf } from '@runyard/run-stream';
 import { isFailure, parseRunEnd } from '../streams/run-end.ts';
 import { convertModeEntry } from './convert-mode-entry.ts';

@@ -1,4 +1,4 @@
-import { MessageBlocks } from '@runyard/graph-host';
+import { MessageBlocks } from '@runyard/host-protocol';
 
 type JsonRecord = Record<string, unknown>;
 

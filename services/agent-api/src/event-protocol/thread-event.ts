@@ -1,4 +1,4 @@
-import { methodOf, type ProtocolChannel } from '@runyard/graph-host';
+import { methodOf, type ProtocolChannel } from '@runyard/host-protocol';
 
 /** One event of the event protocol. */
 export interface ThreadEvent {

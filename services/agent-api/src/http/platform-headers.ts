@@ -1,5 +1,5 @@
 import { HANDOFF_HEADER, PRINCIPAL_HEADER } from '@runyard/contracts';
-import { EXCHANGE_HEADER, LOOPBACK_HEADER, USER_HEADER } from '@runyard/graph-host';
+import { EXCHANGE_HEADER, LOOPBACK_HEADER, USER_HEADER } from '@runyard/host-protocol';
 
 /** Headers between parts of the platform, which the project's code must not see or set. */
 export const PLATFORM_HEADERS: ReadonlySet<string> = new Set([

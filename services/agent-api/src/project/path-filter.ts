@@ -1,4 +1,4 @@
-import type { AppRoute } from '@runyard/graph-host';
+import type { AppRoute } from '@runyard/host-protocol';
 
 /**
  * Returns a cheap test whether routes of an app may match a path. It may say yes too often and never no by mistake: it

@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
 import { defineOperation, PRINCIPAL_HEADER } from '@runyard/contracts';
-import { type AppRoute, EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/graph-host';
+import { type AppRoute, EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/host-protocol';
 import {
   bind,
   createApp,

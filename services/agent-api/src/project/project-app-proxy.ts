@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Operation, OperationAccess } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { DEPTH_HEADER, EXCHANGE_HEADER, encodeUser, type ProjectExport, USER_HEADER } from '@runyard/graph-host';
+import { DEPTH_HEADER, EXCHANGE_HEADER, encodeUser, type ProjectExport, USER_HEADER } from '@runyard/host-protocol';
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import {
   abortResponse,

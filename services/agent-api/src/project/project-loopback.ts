@@ -1,18 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { PRINCIPAL_HEADER, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
-import {
-  decodeUser,
-  EXCHANGE_HEADER,
-  type HostUser,
-  hasLoopbackToken,
-  LOOPBACK_HEADER,
-  type Loopback,
-  type LoopbackServer,
-  openLoopback,
-  SocketFolder,
-  USER_HEADER,
-} from '@runyard/graph-host';
+import { type HostUser, hasLoopbackToken, type LoopbackServer, openLoopback, SocketFolder } from '@runyard/graph-host';
+import { decodeUser, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, USER_HEADER } from '@runyard/host-protocol';
 import {
   INTERNAL,
   type Principal,

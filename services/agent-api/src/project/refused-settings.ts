@@ -1,4 +1,5 @@
-import { GraphLoadError, type Project } from '@runyard/graph-host';
+import type { Project } from '@runyard/graph-host';
+import { GraphLoadError } from '@runyard/host-protocol';
 
 /**
  * Refuses a project with users of its own and nothing that would encrypt them: they are stored with their runs and

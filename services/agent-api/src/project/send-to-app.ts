@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { EXCHANGE_HEADER } from '@runyard/graph-host';
+import { EXCHANGE_HEADER } from '@runyard/host-protocol';
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 
 /**

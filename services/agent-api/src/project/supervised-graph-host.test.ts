@@ -1,4 +1,5 @@
-import { type GraphHost, GraphRequestError } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/graph-host';
+import { GraphRequestError } from '@runyard/host-protocol';
 import { silentLogger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { SupervisedGraphHost } from './supervised-graph-host.ts';

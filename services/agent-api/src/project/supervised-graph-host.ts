@@ -1,4 +1,5 @@
-import { type GraphHost, GraphRequestError, type HostLog } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/graph-host';
+import { GraphRequestError, type HostLog } from '@runyard/host-protocol';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 
 /** Gives the running host to those who serve the project's app from it. */

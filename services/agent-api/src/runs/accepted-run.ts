@@ -1,5 +1,5 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
-import type { AuthUser } from '@runyard/graph-host';
+import type { AuthUser } from '@runyard/host-protocol';
 import type { AcceptedRun, ThreadTtl } from '@runyard/run-engine';
 import type { LangsmithTrace, TraceContext } from '@runyard/tracing';
 import { v7 as uuidv7 } from 'uuid';

@@ -8,7 +8,7 @@ import {
   TRACING_PROJECT_KEY,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import type { AuthUser } from '@runyard/graph-host';
+import type { AuthUser } from '@runyard/host-protocol';
 import { BadRequestError } from '@runyard/service-kit';
 import type { LangsmithTrace, TraceContext } from '@runyard/tracing';
 import { userArguments } from '../access/user-arguments.ts';

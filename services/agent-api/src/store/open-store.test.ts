@@ -1,6 +1,6 @@
 import { BackendError } from '@runyard/checkpointer';
 import { NO_ENCRYPTION } from '@runyard/encryption';
-import { GraphLoadError } from '@runyard/graph-host';
+import { GraphLoadError } from '@runyard/host-protocol';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import { expect, it, vi } from 'vitest';

@@ -1,6 +1,7 @@
 import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
 import type { DataCipher } from '@runyard/encryption';
-import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
+import { embeddingsOf, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
+import { GraphLoadError } from '@runyard/host-protocol';
 import { Lease, leaseMsFor } from '@runyard/leases';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';

@@ -1,5 +1,5 @@
 import { StreamMode, ThreadStreamMode, validatorOf } from '@runyard/contracts';
-import { isProtocolMode } from '@runyard/graph-host';
+import { isProtocolMode } from '@runyard/host-protocol';
 import type { StreamEntry } from '@runyard/run-stream';
 import { UnprocessableError } from '@runyard/service-kit';
 

@@ -1,4 +1,4 @@
-import { isProtocolMode } from '@runyard/graph-host';
+import { isProtocolMode } from '@runyard/host-protocol';
 import { CONTROL_KINDS, type StreamEntry } from '@runyard/run-stream';
 import { formatSseEvent } from './sse-format.ts';
 

@@ -1,6 +1,7 @@
 import type { PostgresCheckpoints } from '@runyard/checkpointer';
 import type { RunArguments } from '@runyard/contracts';
-import type { FactoryConfig, GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/graph-host';
+import type { FactoryConfig } from '@runyard/host-protocol';
 import type { RunEngine } from '@runyard/run-engine';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../access/scope.ts';

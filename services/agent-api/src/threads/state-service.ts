@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import { NO_SCOPE } from '@runyard/encryption';
-import { type FactoryConfig, type GraphBackends, type GraphHost, GraphRequestError } from '@runyard/graph-host';
+import type { GraphBackends, GraphHost } from '@runyard/graph-host';
+import { type FactoryConfig, GraphRequestError } from '@runyard/host-protocol';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import {
   type BoundKey,

@@ -1,4 +1,4 @@
-import { GraphRequestError } from '@runyard/graph-host';
+import { GraphRequestError } from '@runyard/host-protocol';
 import { AppError, BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 
 /**

@@ -1,4 +1,5 @@
-import { type GraphHost, GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
+import { type GraphHost, openProject, startGraphHost } from '@runyard/graph-host';
+import { GraphLoadError, type HostLog } from '@runyard/host-protocol';
 import { BuildError } from '../revisions/build-error.ts';
 import type { LocalProject } from '../revisions/local-directory.ts';
 import type { BuildUser } from './build-users.ts';

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { GraphLoadError, readProject } from '@runyard/graph-host';
+import { readProject } from '@runyard/graph-host';
+import { GraphLoadError } from '@runyard/host-protocol';
 import { BadRequestError } from '@runyard/service-kit';
 
 /** A runnable project in a folder of this machine. */

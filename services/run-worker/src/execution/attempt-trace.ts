@@ -1,5 +1,5 @@
 import { TRACEPARENT_KEY, TRACESTATE_KEY } from '@runyard/contracts';
-import type { ExecutionRequest, RunSpan } from '@runyard/graph-host';
+import type { ExecutionRequest, RunSpan } from '@runyard/host-protocol';
 import type { ClaimedRun } from '@runyard/run-engine';
 import {
   runAttributes,

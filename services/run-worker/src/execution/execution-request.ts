@@ -7,7 +7,7 @@ import {
   TRACING_EXAMPLE_KEY,
   TRACING_PROJECT_KEY,
 } from '@runyard/contracts';
-import type { ExecutionRequest } from '@runyard/graph-host';
+import type { ExecutionRequest } from '@runyard/host-protocol';
 import type { ClaimedRun } from '@runyard/run-engine';
 import type { AttemptTrace } from './attempt-trace.ts';
 

@@ -1,4 +1,4 @@
-import type { RunSpan } from '@runyard/graph-host';
+import type { RunSpan } from '@runyard/host-protocol';
 import { expect, it } from 'vitest';
 import { maskSpan } from './mask-spans.ts';
 

@@ -1,4 +1,4 @@
-import type { RunSpan } from '@runyard/graph-host';
+import type { RunSpan } from '@runyard/host-protocol';
 import { redactText, sanitizeErrorText } from '@runyard/service-kit';
 
 const NAME_MAX = 200;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { LOOPBACK_HEADER } from '@runyard/graph-host';
+import { LOOPBACK_HEADER } from '@runyard/host-protocol';
 import { createContext } from '@runyard/service-kit';
 import { FaultLine } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';

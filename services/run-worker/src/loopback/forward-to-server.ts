@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { LOOPBACK_HEADER, RUN_HEADER } from '@runyard/graph-host';
+import { LOOPBACK_HEADER, RUN_HEADER } from '@runyard/host-protocol';
 import type { ApiServer } from '@runyard/run-engine';
 import { isResponsive, type Logger } from '@runyard/service-kit';
 import type { WaitingRuns } from './waiting-runs.ts';

@@ -1,4 +1,4 @@
-import { streamPosition } from '@runyard/graph-host';
+import { streamPosition } from '@runyard/host-protocol';
 import { StaleEpochError, StreamUnavailableError } from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it, vi } from 'vitest';

@@ -1,5 +1,5 @@
 import { NO_SCOPE } from '@runyard/encryption';
-import { streamPosition } from '@runyard/graph-host';
+import { streamPosition } from '@runyard/host-protocol';
 import { type AppendEvent, appendEnd, StaleEpochError } from '@runyard/run-stream';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { EndRetries, type EndRetriesOptions } from './end-retries.ts';

@@ -1,4 +1,4 @@
-import { eventsBefore, streamPosition } from '@runyard/graph-host';
+import { eventsBefore, streamPosition } from '@runyard/host-protocol';
 import { type RunStreams, StaleEpochError } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';

@@ -1,4 +1,4 @@
-import { protocolModeOf } from '@runyard/graph-host';
+import { protocolModeOf } from '@runyard/host-protocol';
 import { sanitizeErrorText } from '@runyard/service-kit';
 
 /** True when some `error` in the JSON text is not null: everything else passes without being parsed. */

@@ -1,8 +1,12 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import {
+  type AuthUser,
+  DEPTH_HEADER,
+  decodeUser,
+  EXCHANGE_HEADER,
+  USER_HEADER,
+} from '@runyard/host-protocol/graph-process';
 import { discardUnreadBodies } from '@runyard/service-kit/unread-bodies';
-import type { AuthUser } from '../../auth.ts';
-import { DEPTH_HEADER, EXCHANGE_HEADER, USER_HEADER } from '../../loopback-http.ts';
-import { decodeUser } from '../../user-header.ts';
 import type { LoopbackClient } from './loopback-client.ts';
 import type { ProjectApp } from './project-app.ts';
 import { setRequestAuth } from './request-auth.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { GraphLoadError } from '../../errors.ts';
+import { GraphLoadError } from '@runyard/host-protocol/graph-process';
 import { headersOf, toPassedRequest } from './node-messages.ts';
 import type { MountedApp, ProjectAppOptions } from './project-app.ts';
 

@@ -5,16 +5,16 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import type { AuthUser } from '../../auth.ts';
 import {
+  type AuthUser,
   DEPTH_HEADER,
   EXCHANGE_HEADER,
+  encodeUser,
   LOOPBACK_HEADER,
   type Loopback,
   RUN_HEADER,
   USER_HEADER,
-} from '../../loopback-http.ts';
-import { encodeUser } from '../../user-header.ts';
+} from '@runyard/host-protocol/graph-process';
 import { printContext, runTraceparent, runUser } from '../process/console.ts';
 import type { Body } from './request-body.ts';
 

@@ -1,7 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
-import { GraphLoadError } from '../../errors.ts';
-import type { ProjectExport } from '../../project/read-project.ts';
-import type { AppRoute } from '../../types.ts';
+import { type AppRoute, GraphLoadError, type ProjectExport } from '@runyard/host-protocol/graph-process';
 import { describeLoadFailure } from '../describe-failure.ts';
 import { importOptionalSymbol, importSymbol } from '../loading/import-symbol.ts';
 import { isExpress, mountExpress } from './express-app.ts';

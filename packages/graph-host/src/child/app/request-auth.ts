@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AuthUser } from '../../auth.ts';
+import type { AuthUser } from '@runyard/host-protocol/graph-process';
 
 /**
  * The caller of a request, as routes of a project find it: `c.get('auth')` with Hono, `req.auth` on Node.js' own

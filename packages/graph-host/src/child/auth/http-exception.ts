@@ -1,4 +1,4 @@
-import type { AuthRefusal } from '../../auth.ts';
+import type { AuthRefusal } from '@runyard/host-protocol/graph-process';
 
 /**
  * Returns what an `HTTPException` says; undefined for other errors. A project may have several copies of the SDK, so

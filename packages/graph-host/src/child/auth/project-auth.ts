@@ -1,14 +1,13 @@
 /** Asks the `Auth` object of a project (`@langchain/langgraph-sdk/auth`) who calls, and what they may do. */
-import type {
-  AuthenticateRequest,
-  Authentication,
-  Authorization,
-  AuthorizeRequest,
-  AuthRefusal,
-  AuthUser,
-} from '../../auth.ts';
-import { GraphLoadError } from '../../errors.ts';
-import type { ProjectExport } from '../../project/read-project.ts';
+import {
+  type AuthenticateRequest,
+  type Authentication,
+  type AuthRefusal,
+  type AuthUser,
+  GraphLoadError,
+  type ProjectExport,
+} from '@runyard/host-protocol/graph-process';
+import type { Authorization, AuthorizeRequest } from '../../auth.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
 import { importSymbol } from '../loading/import-symbol.ts';
 import { refusalOf } from './http-exception.ts';

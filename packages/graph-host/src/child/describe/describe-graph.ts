@@ -8,7 +8,7 @@ import type {
   SchemasRequest,
   StoreSchemasRequest,
   SubgraphsRequest,
-} from '../../types.ts';
+} from '@runyard/host-protocol/graph-process';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { inputKeys } from './input-keys.ts';

@@ -1,4 +1,4 @@
-import type { GraphInputKeys } from '../../types.ts';
+import type { GraphInputKeys } from '@runyard/host-protocol/graph-process';
 import type { CompiledGraph } from '../langgraph/graph-types.ts';
 
 /** LangGraph's name for a channel that holds the whole state, which then has no keys. */

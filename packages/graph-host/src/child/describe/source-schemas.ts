@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import { relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { StoreSchemasRequest } from '@runyard/host-protocol/graph-process';
 import type { ExtractedGraph, ReadAnswer, ReaderData } from '../../source-schemas/extract.ts';
 import { digestFile, type FileDigests, mergeDigests } from '../../source-schemas/file-digests.ts';
-import type { StoreSchemasRequest } from '../../types.ts';
 import type { LoadedGraph, Warn } from '../loading/load-graphs.ts';
 import { StoredSchemas } from './stored-schemas.ts';
 

@@ -1,7 +1,6 @@
 /** Opens embeddings in every form in which a project may name them. */
 import { dirname } from 'node:path';
-import { GraphLoadError } from '../../errors.ts';
-import type { EmbeddingsSource } from '../../project/store-settings.ts';
+import { type EmbeddingsSource, GraphLoadError } from '@runyard/host-protocol/graph-process';
 import { importSymbol } from '../loading/import-symbol.ts';
 import { providerEmbeddings } from './providers.ts';
 

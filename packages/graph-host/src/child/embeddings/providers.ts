@@ -2,8 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { GraphLoadError } from '../../errors.ts';
-import type { EmbeddingsSource } from '../../project/store-settings.ts';
+import { type EmbeddingsSource, GraphLoadError } from '@runyard/host-protocol/graph-process';
 
 interface Provider {
   package: string;

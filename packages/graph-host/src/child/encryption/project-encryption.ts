@@ -1,7 +1,9 @@
 /** Asks the encryption object of a project for contexts, and to encrypt and decrypt. */
-import type { EncryptionContextRequest } from '../../encryption.ts';
-import { GraphLoadError } from '../../errors.ts';
-import type { ProjectExport } from '../../project/read-project.ts';
+import {
+  type EncryptionContextRequest,
+  GraphLoadError,
+  type ProjectExport,
+} from '@runyard/host-protocol/graph-process';
 import { isPlainObject, requirePlainJson } from '../auth/plain-json.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
 import { importSymbol } from '../loading/import-symbol.ts';

@@ -1,5 +1,5 @@
 /** Makes events of the event protocol from the stream modes of a LangGraph that does not make them. */
-import { MessageBlocks } from '../../message-blocks.ts';
+import { MessageBlocks } from '@runyard/host-protocol/graph-process';
 import type { GraphEvent } from '../langgraph/graph-types.ts';
 import { isMessage, isMessageChunk } from '../wire/wire-json.ts';
 import type { Message } from './message-events.ts';

@@ -1,5 +1,5 @@
 /** Makes the events of the event protocol (version 2) from those that LangGraph streams. */
-import { type ProtocolChannel, protocolEventName, protocolModeOf } from '../../protocol-event.ts';
+import { type ProtocolChannel, protocolEventName, protocolModeOf } from '@runyard/host-protocol/graph-process';
 import type { GraphEvent, GraphEventParams } from '../langgraph/graph-types.ts';
 import { withId } from '../langgraph/interrupt-id.ts';
 import { toWireJson, toWireJsonOr } from '../wire/wire-json.ts';

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ProjectGraph } from '../../project/read-project.ts';
+import type { ProjectGraph } from '@runyard/host-protocol/graph-process';
 
 /**
  * Loads the copy of LangGraph that the first graph in an ES module uses. Errors are ignored: the graph's own import

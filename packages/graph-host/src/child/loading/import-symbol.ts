@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { GraphLoadError } from '../../errors.ts';
-import type { ProjectExport } from '../../project/read-project.ts';
+import { GraphLoadError, type ProjectExport } from '@runyard/host-protocol/graph-process';
 
 /** @throws GraphLoadError when there is no such file or export; errors of the file itself pass through */
 export async function importSymbol(source: ProjectExport, directory: string): Promise<unknown> {

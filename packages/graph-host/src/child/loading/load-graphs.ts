@@ -1,8 +1,11 @@
 /** Imports the graphs of a project, in every form in which their authors may export them. */
 import type { SaverOptions } from '@runyard/checkpointer/graph-process';
-import { GraphLoadError } from '../../errors.ts';
-import type { ProjectExport, ProjectGraph } from '../../project/read-project.ts';
-import type { ToHost } from '../../protocol/messages.ts';
+import {
+  GraphLoadError,
+  type ProjectExport,
+  type ProjectGraph,
+  type ToHost,
+} from '@runyard/host-protocol/graph-process';
 import { describeLoadFailure } from '../describe-failure.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import { type ProjectModules, projectModules } from '../langgraph/langchain-modules.ts';

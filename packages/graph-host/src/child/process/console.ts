@@ -3,9 +3,13 @@
  * buffers a limited amount.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AuthUser } from '../../auth.ts';
-import { describeDroppedLines, LineSplitter, OutputBudget } from '../../output-lines.ts';
-import type { HostLog } from '../../types.ts';
+import {
+  type AuthUser,
+  describeDroppedLines,
+  type HostLog,
+  LineSplitter,
+  OutputBudget,
+} from '@runyard/host-protocol/graph-process';
 
 export interface PrintContext {
   runId: string;

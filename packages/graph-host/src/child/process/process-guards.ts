@@ -1,6 +1,6 @@
 /** Keeps one run's misbehaviour from ending other runs, and the process from outliving its parent. */
 import { Worker } from 'node:worker_threads';
-import type { HostLog } from '../../types.ts';
+import type { HostLog } from '@runyard/host-protocol/graph-process';
 import { errorBody } from '../wire/error-body.ts';
 import { type PrintContext, printContext } from './console.ts';
 

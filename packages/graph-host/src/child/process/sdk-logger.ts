@@ -1,7 +1,6 @@
 /** Provides the logger that `getLogger()` of `@langchain/langgraph-sdk/logging` returns to the project's code. */
 import { format } from 'node:util';
-import { truncate } from '../../output-lines.ts';
-import type { HostLog } from '../../types.ts';
+import { type HostLog, truncate } from '@runyard/host-protocol/graph-process';
 
 type LogMethod = (message: unknown, ...more: unknown[]) => SdkLogger;
 

@@ -1,5 +1,5 @@
+import type { HostConnection } from '@runyard/host-protocol/graph-process';
 import { expect, it } from 'vitest';
-import type { HostConnection } from '../../protocol/connection.ts';
 import { EventBuffer } from './event-buffer.ts';
 
 it('an event that was superseded while it waited does not count as emitted', () => {

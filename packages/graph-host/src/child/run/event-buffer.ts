@@ -2,7 +2,7 @@
  * Holds events of one run until the parent grants byte credits for them; it grants what it has passed on. While there
  * is no credit, events wait here; superseded ones are dropped, and past the limit the run fails.
  */
-import type { HostConnection } from '../../protocol/connection.ts';
+import type { HostConnection } from '@runyard/host-protocol/graph-process';
 import type { RenderedEvent } from '../events/event-renderer.ts';
 
 /** Events were produced faster than the parent passed them on. */

@@ -1,5 +1,5 @@
 /** Turns commands of clients into those of the project's LangGraph. */
-import type { ExecutionRequest } from '../../types.ts';
+import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import type { LangGraphModule } from '../langgraph/graph-types.ts';
 
 export function toCommand(langgraph: LangGraphModule, command: NonNullable<ExecutionRequest['command']>): object {

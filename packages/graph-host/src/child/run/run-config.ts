@@ -1,5 +1,5 @@
 /** Builds the config with which LangGraph executes a run. */
-import type { ExecutionRequest } from '../../types.ts';
+import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import type { GraphConfig } from '../langgraph/graph-types.ts';
 import { runMetadata, type ServerDescription } from './run-metadata.ts';
 

@@ -2,8 +2,7 @@
  * Builds the metadata of a run: all of it for tracers and stream clients, and the part that histories are searched by
  * for checkpoints.
  */
-
-import type { ExecutionRequest } from '../../types.ts';
+import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import { VERSION } from '../../version.ts';
 
 /** Describes to clients and tracers the server that executes a run. */

@@ -1,6 +1,6 @@
 /** Creates the checkpoint saver of one attempt. */
 import { createSaver } from '@runyard/checkpointer/graph-process';
-import type { ExecutionRequest } from '../../types.ts';
+import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import type { LoadedGraph } from '../loading/load-graphs.ts';
 import type { RemoteCheckpoints } from '../storage/backends.ts';
 import { checkpointMetadata } from './run-metadata.ts';

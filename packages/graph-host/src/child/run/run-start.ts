@@ -1,6 +1,6 @@
 /** Decides how an attempt begins: with the run's request, or where an earlier attempt stopped. */
 import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
-import type { ExecutionRequest } from '../../types.ts';
+import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import type { LangGraphModule } from '../langgraph/graph-types.ts';
 import type { RemoteCheckpoints } from '../storage/backends.ts';
 import {

@@ -1,8 +1,6 @@
 /** Executes one run in the child: from its request to its settlement. */
 import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
-import type { HostConnection } from '../../protocol/connection.ts';
-import { streamPosition } from '../../stream-position.ts';
-import type { ExecutionRequest } from '../../types.ts';
+import { type ExecutionRequest, type HostConnection, streamPosition } from '@runyard/host-protocol/graph-process';
 import { EventRenderer, type RenderedEvent, withInterruptSchema } from '../events/event-renderer.ts';
 import { laterChunks, requestedModes, type StreamChunk } from '../events/older-streams.ts';
 import { ProtocolEvents } from '../events/protocol-events.ts';

@@ -1,6 +1,5 @@
 /** Describes how a run ended in the child, and sends that to the parent. */
-import type { HostConnection } from '../../protocol/connection.ts';
-import type { ErrorBody } from '../../protocol/messages.ts';
+import type { ErrorBody, HostConnection } from '@runyard/host-protocol/graph-process';
 import type { StateSnapshot } from '../langgraph/graph-types.ts';
 import { withIds } from '../langgraph/interrupt-id.ts';
 import { errorBody } from '../wire/error-body.ts';

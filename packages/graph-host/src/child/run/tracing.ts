@@ -2,7 +2,7 @@
  * Sends the trace of a run to LangSmith: to the requested project, and below the caller's own trace where it names one.
  * Nothing is sent unless the project's environment enables tracing.
  */
-import type { ExecutionRequest } from '../../types.ts';
+import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import type { ProjectModules } from '../langgraph/langchain-modules.ts';
 
 interface TracerFields {

@@ -1,5 +1,5 @@
 /** Reads what a call of a model was and gave, from what LangChain reports, into attributes of the GenAI conventions. */
-import type { RunSpan } from '../../types.ts';
+import type { RunSpan } from '@runyard/host-protocol/graph-process';
 import type { ChatMessage } from './message-content.ts';
 
 type Attributes = RunSpan['attributes'];

@@ -2,7 +2,7 @@
  * Makes the spans of a run from the callbacks of LangChain: the graph, its nodes, and every call of a model or a tool,
  * each below the one that it happened in. Other chains are left out; what they call is below the nearest span.
  */
-import type { ExecutionRequest, RunSpan } from '../../types.ts';
+import type { ExecutionRequest, RunSpan } from '@runyard/host-protocol/graph-process';
 import { isBubbleUp } from '../events/task-errors.ts';
 import { type ChatMessage, roleOf, writeInstructions, writeMessages, writeValue } from './message-content.ts';
 import { readModelAnswer, readModelCall } from './model-attributes.ts';

@@ -3,8 +3,7 @@
  * loops for days must not fill the memory of its host, nor that of its parent.
  */
 import { randomBytes } from 'node:crypto';
-import type { HostConnection } from '../../protocol/connection.ts';
-import type { RunSpan } from '../../types.ts';
+import type { HostConnection, RunSpan } from '@runyard/host-protocol/graph-process';
 
 /** Spans of one attempt that are sent; later ones are counted. */
 const SPANS_MAX = 2_000;

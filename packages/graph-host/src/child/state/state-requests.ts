@@ -1,7 +1,11 @@
 /** Reads and writes of a thread's state outside a run. */
 import { BackendError } from '@runyard/checkpointer/graph-process';
-import { GraphRequestError } from '../../errors.ts';
-import type { HistoryRequest, StateRequest, StateUpdateRequest } from '../../types.ts';
+import {
+  GraphRequestError,
+  type HistoryRequest,
+  type StateRequest,
+  type StateUpdateRequest,
+} from '@runyard/host-protocol/graph-process';
 import { checkpointOf } from '../events/step-events.ts';
 import type { GraphConfig, StateSnapshot } from '../langgraph/graph-types.ts';
 import type { GraphUse, LoadedGraph } from '../loading/load-graphs.ts';

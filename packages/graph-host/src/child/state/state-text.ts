@@ -1,5 +1,5 @@
 /** Writes states as the JSON text of the wire. */
-import { type StateDocument, ValueWriter } from '../../protocol/values.ts';
+import { type StateDocument, ValueWriter } from '@runyard/host-protocol/graph-process';
 import { toWireJson } from '../wire/wire-json.ts';
 
 export interface StateText {

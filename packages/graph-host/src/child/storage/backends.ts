@@ -12,16 +12,19 @@ import {
   type StoreResult,
   type WritesPut,
 } from '@runyard/checkpointer/graph-process';
-import { type Answer, type HostConnection, RemoteError } from '../../protocol/connection.ts';
 import {
+  type Answer,
   type HistoryDocument,
+  type HostConnection,
   packPut,
   packWrites,
+  RemoteError,
+  type RequestHeader,
   type StoredDocument,
   StreamPositionSlot,
   unpackHistories,
   unpackStored,
-} from '../../protocol/values.ts';
+} from '@runyard/host-protocol/graph-process';
 import { areAsking, withoutGivenAnswers } from './interrupt-answers.ts';
 import { putCheckpoint } from './put-checkpoint.ts';
 
@@ -193,7 +196,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
     return operation;
   }
 
-  async #ask(header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {
+  async #ask(header: RequestHeader, raw?: Uint8Array[]): Promise<Answer> {
     try {
       return await this.#connection.request(this.#use, { ...header, use: this.#use }, raw);
     } catch (error) {

@@ -1,5 +1,5 @@
 /** Turns errors of user code into what clients see: class name and message. */
-import type { ErrorBody } from '../../protocol/messages.ts';
+import type { ErrorBody } from '@runyard/host-protocol/graph-process';
 
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 

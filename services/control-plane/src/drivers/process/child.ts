@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { LineSplitter } from '@runyard/graph-host';
+import { LineSplitter } from '@runyard/host-protocol';
 
 export interface ChildOptions {
   /** The entry file, executed by the same Node.js as this process. */

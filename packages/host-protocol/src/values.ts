@@ -11,9 +11,14 @@ import type {
   StoredCheckpoint,
   WritesPut,
 } from '@runyard/checkpointer/graph-process';
-
-/** A value as `[type, byte length]`. */
-export type ValueRef = [string, number];
+import type {
+  HistoryDocument,
+  PutDocument,
+  StoredDocument,
+  WriteDocument,
+  WritesDocument,
+} from './messages/checkpoints.ts';
+import type { ValueRef } from './messages/values.ts';
 
 export class ValueWriter {
   readonly parts: Uint8Array[] = [];
@@ -52,19 +57,6 @@ export class StreamPositionSlot {
   }
 }
 
-/** Says whether a stream position comes behind the values. */
-interface Positioned {
-  hasStreamPosition?: boolean;
-}
-
-export interface PutDocument
-  extends Omit<CheckpointPut, 'checkpoint' | 'metadata' | 'blobs' | 'streamPosition'>,
-    Positioned {
-  checkpoint: ValueRef;
-  metadata: ValueRef;
-  blobs: { channel: string; version: string; value?: ValueRef }[];
-}
-
 export function packPut(
   put: Omit<CheckpointPut, 'streamPosition'>,
   position?: StreamPositionSlot,
@@ -90,10 +82,6 @@ export function unpackPut({ hasStreamPosition, ...document }: PutDocument, bytes
   };
 }
 
-export interface WritesDocument extends Omit<WritesPut, 'writes' | 'streamPosition'>, Positioned {
-  writes: { index: number; channel: string; value: ValueRef }[];
-}
-
 export function packWrites(
   put: Omit<WritesPut, 'streamPosition'>,
   position?: StreamPositionSlot,
@@ -115,24 +103,6 @@ export function unpackWrites({ hasStreamPosition, ...document }: WritesDocument,
 function withPosition<T>(document: T, parts: Uint8Array[], position: StreamPositionSlot | undefined) {
   if (!position) return { document, parts };
   return { document: { ...document, hasStreamPosition: true }, parts: [...parts, position.bytes] };
-}
-
-interface WriteDocument {
-  taskId: string;
-  channel: string;
-  value: ValueRef;
-}
-
-export interface StoredDocument
-  extends Omit<
-    StoredCheckpoint,
-    'checkpoint' | 'metadata' | 'channelValues' | 'pendingWrites' | 'interruptsBeforeRun'
-  > {
-  checkpoint: ValueRef;
-  metadata: ValueRef;
-  channelValues: { channel: string; value: ValueRef }[];
-  pendingWrites: WriteDocument[];
-  interruptsBeforeRun?: WriteDocument[];
 }
 
 export function packStored(checkpoints: StoredCheckpoint[]): { document: StoredDocument[]; parts: Uint8Array[] } {
@@ -162,12 +132,6 @@ export function unpackStored(document: StoredDocument[], bytes: Uint8Array): Sto
   }));
 }
 
-export interface HistoryDocument {
-  channel: string;
-  seed?: ValueRef;
-  writes: { taskId: string; channel: string; value: ValueRef }[];
-}
-
 export function packHistories(histories: ChannelHistory[]): { document: HistoryDocument[]; parts: Uint8Array[] } {
   const values = new ValueWriter();
   const document = histories.map(({ channel, seed, writes }) => ({
@@ -185,15 +149,4 @@ export function unpackHistories(document: HistoryDocument[], bytes: Uint8Array):
     ...(seed && { seed: values.take(seed) }),
     writes: writes.map((write) => ({ ...write, value: values.take(write.value) })),
   }));
-}
-
-/**
- * A state in an answer: JSON text without what may be large, `values` and `metadata.writes`, whose texts follow. Nobody
- * parses those on their way to a client or to storage.
- */
-export interface StateDocument {
-  state: ValueRef;
-  values: ValueRef;
-  /** Missing where the metadata have none. */
-  writes?: ValueRef;
 }

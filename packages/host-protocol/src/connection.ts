@@ -3,7 +3,8 @@
  */
 import type { Duplex } from 'node:stream';
 import { FrameReader, FrameWriter } from './frames.ts';
-import type { Check, ErrorBody } from './messages.ts';
+import type { MessageChecks } from './messages/checks.ts';
+import type { ErrorBody } from './messages/messages.ts';
 
 /** The other side answered a request with an error, or has closed the connection (`kind: "gone"`). */
 export class RemoteError extends Error {
@@ -24,6 +25,9 @@ export interface Incoming {
   raw: Buffer;
 }
 
+/** The header of a request, whose id the connection gives. */
+export type RequestHeader = { t: string } & Record<string, unknown>;
+
 export interface Answer {
   ok: unknown;
   raw: Buffer;
@@ -31,10 +35,18 @@ export interface Answer {
 
 export interface ConnectionOptions {
   socket: Duplex;
-  checks: Map<string, Check>;
+  /** Without them, what arrives is believed to have its form. */
+  checks?: MessageChecks;
   onMessage(message: Incoming): void;
   /** Is called when the stream ended or carried bytes that are not the protocol. */
   onClose(reason: string): void;
+}
+
+/** A request without an answer yet. */
+interface Waiting {
+  type: string;
+  resolve(answer: Answer): void;
+  reject(error: Error): void;
 }
 
 const NO_BYTES: Uint8Array[] = [];
@@ -43,7 +55,7 @@ export class HostConnection {
   readonly #socket: Duplex;
   readonly #writer: FrameWriter;
   readonly #options: ConnectionOptions;
-  readonly #waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
   #closed: string | undefined;
 
@@ -76,11 +88,11 @@ export class HostConnection {
   }
 
   /** Sends a request. Rejects with {@link RemoteError}. */
-  request(lane: number, header: Record<string, unknown>, raw: Uint8Array[] = NO_BYTES): Promise<Answer> {
+  request(lane: number, header: RequestHeader, raw: Uint8Array[] = NO_BYTES): Promise<Answer> {
     if (this.#closed !== undefined) return Promise.reject(toClosedError(this.#closed));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(id, { type: header.t, resolve, reject });
       this.send(lane, { ...header, id }, raw);
     });
   }
@@ -108,41 +120,46 @@ export class HostConnection {
     this.#options.onClose(reason);
   }
 
+  /** Answers a request whose type is unknown here, so that a newer peer learns it at once instead of waiting. */
+  refuseUnknown({ t, id, use }: Incoming['header']): void {
+    if (id === undefined) return;
+    this.answerError(use ?? 0, id, toProtocolError('unsupported', `unknown message type ${t}`));
+  }
+
   #receive({ header, raw }: Incoming): void {
     if (this.#closed !== undefined) return;
-    const check = this.#options.checks.get(header.t);
-    if (check === undefined || !check(header)) {
-      this.#refuse(header, check === undefined);
+    const { checks } = this.#options;
+    const check = checks?.messages.get(header.t);
+    if (checks && check === undefined) {
+      this.refuseUnknown(header);
       return;
     }
-    if (header.t === 'answer') this.#settle(header, raw);
+    const fault = check?.(header);
+    if (fault !== undefined) this.#refuseIllFormed(header, fault);
+    else if (header.t === 'answer') this.#settle(header, raw);
     else this.#options.onMessage({ header, raw });
   }
 
-  /**
-   * Answers an unknown or ill-formed request with an error, so that a newer peer learns it at once instead of waiting.
-   */
-  #refuse(header: Incoming['header'], isUnknown: boolean): void {
-    if (typeof header.id !== 'number') return;
-    if (header.t === 'answer') {
-      this.#waiting.get(header.id)?.reject(toClosedError('an answer did not have the expected form'));
-      this.#waiting.delete(header.id);
-      return;
-    }
-    const message = isUnknown ? `unknown message type ${header.t}` : `${header.t} does not have the expected form`;
-    this.answerError(header.use ?? 0, header.id, {
-      kind: isUnknown ? 'unsupported' : 'invalid',
-      error: 'ProtocolError',
-      message,
-    });
+  #refuseIllFormed({ t, id, use }: Incoming['header'], fault: string): void {
+    if (typeof id !== 'number') return;
+    const error = toProtocolError('invalid', `${t} does not have the expected form: ${fault}`);
+    if (t !== 'answer') this.answerError(typeof use === 'number' ? use : 0, id, error);
+    else this.#takeWaiting(id)?.reject(new RemoteError(error));
   }
 
   #settle(header: Incoming['header'], raw: Buffer): void {
-    const waiter = this.#waiting.get(header.id as number);
-    if (waiter === undefined) return;
-    this.#waiting.delete(header.id as number);
-    if (header.error) waiter.reject(new RemoteError(header.error as ErrorBody));
-    else waiter.resolve({ ok: header.ok, raw });
+    const waiting = this.#takeWaiting(header.id as number);
+    if (waiting === undefined) return;
+    const fault = header.error ? undefined : this.#options.checks?.answers.get(waiting.type)?.(header.ok);
+    if (header.error) waiting.reject(new RemoteError(header.error as ErrorBody));
+    else if (fault === undefined) waiting.resolve({ ok: header.ok, raw });
+    else waiting.reject(new RemoteError(toProtocolError('invalid', `the answer to ${waiting.type}: ${fault}`)));
+  }
+
+  #takeWaiting(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
   }
 }
 
@@ -155,4 +172,8 @@ function decode(message: Buffer): Incoming {
 
 function toClosedError(reason: string): RemoteError {
   return new RemoteError({ kind: 'gone', error: 'HostGoneError', message: reason });
+}
+
+function toProtocolError(kind: 'unsupported' | 'invalid', message: string): ErrorBody {
+  return { kind, error: 'ProtocolError', message };
 }

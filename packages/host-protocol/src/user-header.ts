@@ -1,4 +1,4 @@
-import type { AuthUser } from './auth.ts';
+import type { AuthUser } from './messages/auth.ts';
 
 /** Returns a user as the text of a header: its fields may hold any character. */
 export function encodeUser(user: AuthUser): string {

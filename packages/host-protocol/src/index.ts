@@ -1,0 +1,2 @@
+export * from './graph-process.ts';
+export { checksAtParent } from './messages/checks.ts';
