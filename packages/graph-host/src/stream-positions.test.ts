@@ -67,7 +67,9 @@ it('a later attempt counts anew, above all positions of the earlier one', async 
   const backends = backendsWithPositions();
   const request = executionRequest('steps', STEPS);
   const lost = { ...backends, checkpoints: backends.checkpoints.ofRun(request.runId, 6) };
-  expect(await startRun(host, request, lost as unknown as TestBackends).settled).toEqual({ kind: 'fenced' });
+  const run = startRun(host, request, lost as unknown as TestBackends);
+  expect(await run.settled).toEqual({ kind: 'fenced' });
+  await run.stopped;
   const earlier = [...backends.positions];
   const { events } = await runToEnd(host, { ...request, attempt: 2 }, backends);
   const later = backends.positions.slice(earlier.length);
