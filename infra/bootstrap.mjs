@@ -3,9 +3,11 @@
 //
 // package.json says `exec`, so that no shell stands between npm and this process: npm passes SIGTERM on to its child
 // alone and then waits for it, and a shell would end without passing it on.
+import { parseArgs } from 'node:util';
 import { audit } from './bootstrap/audit.mjs';
 import { requireContainerEngine } from './bootstrap/container-engine.mjs';
 import { prepare } from './bootstrap/prepare.mjs';
+import { readProcessorMinutes } from './bootstrap/processor-time.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
 import { ofBuild, runChecks, runTests } from './bootstrap/test.mjs';
 
@@ -18,11 +20,16 @@ const verbs = {
     process.argv.splice(2, 1);
     await import('./launcher/dist/main.js');
   },
-  /** Runs all checks and tests. With `--require-infra` an unavailable server is a failure, and so is a skipped test. */
+  /**
+   * Runs all checks and tests. With `--require-infra` an unavailable server is a failure, and so is a skipped test. With
+   * `--changed [REF]` only what has changed since `main`, or that ref, is tested, and what depends on it.
+   */
   async test() {
+    const { values, positionals } = parseTestArguments(args);
     await prepare();
-    const requireInfrastructure = args.includes('--require-infra') || process.env.RUNYARD_REQUIRE_INFRA === '1';
-    conclude(await runTests({ requireInfrastructure }));
+    const requireInfrastructure = values['require-infra'] || process.env.RUNYARD_REQUIRE_INFRA === '1';
+    const changedSince = values.changed ? (positionals[0] ?? 'main') : undefined;
+    conclude(await runTests({ requireInfrastructure, changedSince }));
   },
   /** Runs the part of `test` that takes seconds. */
   async check() {
@@ -71,6 +78,17 @@ const suites = {
 };
 for (const [name, suite] of Object.entries(suites)) verbs[name] = () => runSuite(suite);
 
+function parseTestArguments(args) {
+  const options = { 'require-infra': { type: 'boolean' }, changed: { type: 'boolean' } };
+  try {
+    const parsed = parseArgs({ args, options, allowPositionals: true });
+    if (parsed.positionals.length > (parsed.values.changed ? 1 : 0)) throw new Error(`unknown: ${parsed.positionals}`);
+    return parsed;
+  } catch (error) {
+    throw new StepError(`npm test takes --require-infra and --changed [REF]: ${error.message}`);
+  }
+}
+
 function configOf(folder) {
   return ['run', '--config', `e2e/${folder}/vitest.config.ts`];
 }
@@ -84,6 +102,9 @@ function conclude({ passed, failed, skipped, failures }) {
   // Once more at the end: of a long log often the end alone is kept.
   for (const { name, reason } of failures) process.stdout.write(`\nfailed: ${name}\n${reason.replace(/^/gm, '  ')}`);
   if (skipped > 0) process.stdout.write(`\n${skipped} skipped`);
+  const minutes = readProcessorMinutes();
+  if (minutes)
+    process.stdout.write(`\nProcessor time: ${minutes.user} minutes of programs, ${minutes.system} of the system`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.mjs';
 import { readOutcome } from './read-report.mjs';
-import { installed, repository, run, say } from './steps.mjs';
+import { installed, repository, run, StepError, say } from './steps.mjs';
 
 /** Has tests start the build that `prepare` has just brought up to date. */
 export const ofBuild = { RUNYARD_TESTS_ARE_OF_BUILD: '1' };
@@ -17,7 +18,7 @@ const checks = [
 
 /** Suites run one after the other: a fault's effect must not depend on what else wants the processor at that moment. */
 const suites = [
-  { name: 'unit and integration tests', config: 'vitest.config.ts' },
+  { name: 'unit and integration tests', config: 'vitest.config.ts', isByFolder: true },
   { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
   { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
 ];
@@ -35,31 +36,65 @@ export async function runChecks() {
   return { passed: checks.length - failures.length, failed: failures.length, skipped: 0, failures };
 }
 
+/** Folders whose tests look at all files. */
+const everywhere = ['infra/bootstrap', 'infra/docs', 'infra/rules'];
+
 /**
  * Runs all checks and all tests. With `requireInfrastructure`, an unavailable server is a failure, and so is a test
- * that was skipped for whatever this machine lacks.
+ * that was skipped for whatever this machine lacks. With `changedSince`, a ref, only tests of packages that have changed
+ * since then, or that depend on those; what looks at the whole platform runs when any of it has.
  */
-export async function runTests({ requireInfrastructure }) {
+export async function runTests({ requireInfrastructure, changedSince }) {
+  const changed = changedSince === undefined ? undefined : listChangedFolders(changedSince);
+  if (changed) say(`Changed since ${changedSince}, or dependent on it: ${changed.join(', ') || 'no package'}`);
   ensureChromium();
   const checked = await runChecks();
   const env = { ...ofBuild, ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
   const folder = mkdtempSync(join(tmpdir(), 'runyard-reports-'));
   try {
     const outcomes = [checked];
-    for (const suite of suites) outcomes.push(await runSuite(suite, { folder, env, requireInfrastructure }));
+    for (const suite of suites) {
+      if (changed?.length === 0 && !suite.isByFolder) continue;
+      const folders = changed && suite.isByFolder ? [...changed, ...everywhere] : [];
+      outcomes.push(await runSuite(suite, { folder, env, requireInfrastructure, folders }));
+    }
     return sum(outcomes);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function runSuite({ name, config }, { folder, env, requireInfrastructure }) {
+/** Returns the folders of packages that differ from a ref, uncommitted changes too, and of those that depend on them. */
+function listChangedFolders(ref) {
+  try {
+    const options = {
+      cwd: repository,
+      env: { ...process.env, TURBO_SCM_BASE: ref },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    };
+    execFileSync('git', ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`], options);
+    const text = execFileSync(installed('turbo'), ['ls', '--affected', '--output=json'], options).toString();
+    return JSON.parse(text).packages.items.map(({ path }) => `${path}/`);
+  } catch (error) {
+    throw new StepError(
+      `There is no telling what has changed since "${ref}": ${error.stderr?.toString().trim() || error.message}`,
+    );
+  }
+}
+
+async function runSuite({ name, config }, { folder, env, requireInfrastructure, folders }) {
   say(`Running ${name}`);
   const report = join(folder, `${name}.json`);
   const code = await run(
     name,
     installed('vitest'),
-    ['run', '--config', config, ...reporters.map((name) => `--reporter=${name}`), `--outputFile.json=${report}`],
+    [
+      'run',
+      ...['--config', config],
+      ...reporters.map((name) => `--reporter=${name}`),
+      `--outputFile.json=${report}`,
+      ...folders,
+    ],
     { allowFailure: true, env },
   );
   return readReport(name, report, { exitCode: code, requireInfrastructure });
