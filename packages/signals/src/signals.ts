@@ -1,6 +1,9 @@
 import { type Logger, startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
+/** Signals whose publication failed, and which are published when Redis is back. More are lost. */
+const UNPUBLISHED_MAX = 10_000;
+
 /**
  * Wakes all processes of a service when something changed. A signal is only a name; the truth is in the rows.
  * Signals get lost while Redis is unavailable, so listeners look again when it is back and when their wait times out.
@@ -10,6 +13,8 @@ export class Signals {
   readonly #publisher: Redis;
   readonly #subscriber: Redis;
   readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #followers: { prefix: string; follower: Follower }[] = [];
+  readonly #unpublished = new Set<string>();
   readonly #logger: Logger;
   #isDraining = false;
 
@@ -29,16 +34,20 @@ export class Signals {
     this.#publisher = open('publisher');
     this.#subscriber = open('subscriber');
     for (const connection of [this.#publisher, this.#subscriber]) startRedisHeartbeat(connection);
+    this.#publisher.on('ready', () => this.#publishLeft());
     this.#subscriber.on('ready', () => void this.#subscribe());
     this.#subscriber.on('message', (_channel, name) => this.#wake(name));
   }
 
-  /** Wakes the listeners of this name in this process and in the others. */
+  /** Wakes the listeners of this name, and those who follow it, in this process at once and in the others. */
   send(name: string): void {
     this.#wake(name);
-    this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
-      this.#logger.warn('signal not published', { channel: this.#channel, error });
-    });
+    this.#publish(name);
+  }
+
+  /** Follows all names that begin with the prefix. A follower may hear a signal of its own process twice. */
+  follow(prefix: string, follower: Follower): void {
+    this.#followers.push({ prefix, follower });
   }
 
   /** Listens from now on, so that a signal between a look and the wait for a change is not missed. */
@@ -91,15 +100,39 @@ export class Signals {
   async #subscribe(): Promise<void> {
     await this.#subscriber.subscribe(this.#channel).catch(() => undefined); // A reconnection subscribes again.
     this.#wakeAll();
+    for (const { follower } of this.#followers) follower.onLoss();
+  }
+
+  #publish(name: string): void {
+    this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
+      if (this.#unpublished.size < UNPUBLISHED_MAX) this.#unpublished.add(name);
+      this.#logger.warn('signal not published', { channel: this.#channel, error });
+    });
+  }
+
+  #publishLeft(): void {
+    const left = [...this.#unpublished];
+    this.#unpublished.clear();
+    for (const name of left) this.#publish(name);
   }
 
   #wake(name: string): void {
     for (const hear of this.#listeners.get(name) ?? []) hear();
+    for (const { prefix, follower } of this.#followers) {
+      if (name.startsWith(prefix)) follower.onSignal(name.slice(prefix.length));
+    }
   }
 
   #wakeAll(): void {
     for (const name of [...this.#listeners.keys()]) this.#wake(name);
   }
+}
+
+export interface Follower {
+  /** @param rest the name after the prefix */
+  onSignal(rest: string): void;
+  /** Called at the first connection and after each outage: signals of other processes may be lost. */
+  onLoss(): void;
 }
 
 export interface Listening {

@@ -16,6 +16,7 @@ import {
   toEventBusConfig,
   withMiddleware,
 } from '@runyard/service-kit';
+import { Signals } from '@runyard/signals';
 import { AgentNames } from './agents/agent-names.ts';
 import { agentRoutes } from './agents/agent-routes.ts';
 import { openBuildUsers } from './builds/build-users.ts';
@@ -38,12 +39,12 @@ import { MetricsService } from './deployments/metrics-service.ts';
 import { pushTokenRoutes } from './deployments/push-token-routes.ts';
 import { revisionRoutes } from './deployments/revision-routes.ts';
 import { RevisionService } from './deployments/revision-service.ts';
+import { RolloutSignals } from './deployments/rollout-signals.ts';
 import { chooseDrivers, findPodRules, runsArtifact } from './drivers/drivers.ts';
 import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
 import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
 import { HaltService } from './halts/halt-service.ts';
-import { watchHalts } from './halts/halt-watch.ts';
 import { registerLeaseOwner } from './leases/lease-owner.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { openLogs } from './logs/open-logs.ts';
@@ -193,6 +194,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   };
   const ownership = new LeasedOwnership({ pool, leaseOwner: leaseOwner.id, leaseMs: config.LEASE_SECONDS * 1000 });
   const samples = new SampleStore(pool);
+  const signals = new Signals(config.DATA_REDIS_URI, { channel: 'control-plane:listeners', logger });
+  lifecycle.onStop('signals', () => signals.close());
+  // Waiting requests are answered before their connections are closed.
+  lifecycle.onDrain('waits for changes', () => signals.drain());
+  const rollouts = new RolloutSignals({ prisma, signals, logger });
   const dataPlane = await openDataPlane(
     config,
     {
@@ -215,6 +221,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       samples,
       samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
       credentials: issuePullCredentials(registry),
+      onGone: (id) => rollouts.notifyRemoved(id),
       removeFiles: async (id, driver) => {
         await removeContent(id);
         if (!runsProjects || (await hasRunImages(prisma, id))) await driver.removeLeftovers(id);
@@ -222,17 +229,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
+  rollouts.wakeDataPlane(dataPlane.reconciler);
   dataPlane.start();
 
-  const local = dataPlane.reconciler;
   const listeners = openListeners(config, {
-    ...{ database, secrets, deploymentTokens, deploymentKeys, samples, local, ownership, registry },
+    ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, ownership, registry },
     ...{ removeContent, builds, lifecycle, logger },
   });
-  const { rollouts } = listeners;
-  const haltWatch = watchHalts({ prisma, rollouts: local, logger });
-  haltWatch.start();
-  lifecycle.onStop('halt watch', () => haltWatch.stop());
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);

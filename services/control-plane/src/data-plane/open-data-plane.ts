@@ -57,6 +57,8 @@ export interface DataPlaneOptions {
   samplesMs: number;
   /** Provides the credentials for pulling deployments' images from the platform's registry. */
   credentials: PullCredentialFactory;
+  /** Called when nothing of a deleted deployment is left. */
+  onGone?(deploymentId: string): void;
   /** Removes the files of a deleted deployment, except its logs. */
   removeFiles?(deploymentId: string, driver: Pick<DriversByArtifact, 'removeLeftovers'>): Promise<void>;
   /**
@@ -130,6 +132,7 @@ export async function openDataPlane(
     workOn: (id) => new DeploymentRollout(id, dependencies),
     ownership: options.ownership,
     sweepMs: options.sweepMs,
+    ...(options.onGone && { onGone: options.onGone }),
     logger,
   });
   const monitor = new DeploymentMonitor({

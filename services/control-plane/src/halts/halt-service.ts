@@ -4,9 +4,9 @@ import { takeAdvisoryLock } from '@runyard/database';
 import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { requireDeployment } from '../deployments/desired-state.ts';
+import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { recordHaltChange } from '../events/halt-events.ts';
 import type { Halt } from '../generated/client.ts';
-import type { RolloutDispatcher } from '../listeners/rollout-dispatcher.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
 import { breadthOf, type HaltOutcome } from '../revisions/halts/desired-halt.ts';
 import { deploymentsOf, type HaltTarget, haltLock, haltStore } from '../revisions/halts/halt-store.ts';
@@ -22,7 +22,7 @@ export interface HaltRequester {
 
 export interface HaltServiceOptions {
   database: Database;
-  rollouts: Pick<RolloutDispatcher, 'wakeAll'>;
+  rollouts: Pick<RolloutSignals, 'wakeAll'>;
   logger: Logger;
 }
 

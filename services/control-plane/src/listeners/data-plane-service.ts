@@ -13,7 +13,7 @@ import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import type { Rollouts } from '../deployments/desired-state.ts';
+import { signalOf, type Woken } from '../deployments/rollout-signals.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
@@ -23,7 +23,6 @@ import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
 import type { ListenerLeases } from './listener-leases.ts';
-import { signalOf } from './rollout-dispatcher.ts';
 
 /** A data plane's request for its desired state. */
 export interface DesiredStateRequest {
@@ -40,7 +39,7 @@ export class DataPlaneService {
   readonly #signals: Signals;
   readonly #samples: SampleStore;
   readonly #copies: CopiedLogs;
-  readonly #builds: Pick<Rollouts, 'wake'>;
+  readonly #builds: Pick<Woken, 'wake'>;
   readonly #removeContent: (deploymentId: string) => Promise<void>;
 
   constructor(options: {
@@ -53,7 +52,7 @@ export class DataPlaneService {
     samples: SampleStore;
     copies: CopiedLogs;
     /** Is notified of revisions to build. */
-    builds: Pick<Rollouts, 'wake'>;
+    builds: Pick<Woken, 'wake'>;
     /** Removes sources, builds and images. */
     removeContent: (deploymentId: string) => Promise<void>;
   }) {

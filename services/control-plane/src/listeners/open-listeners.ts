@@ -1,12 +1,12 @@
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
-import { Signals } from '@runyard/signals';
+import type { Signals } from '@runyard/signals';
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import type { Rollouts } from '../deployments/desired-state.ts';
+import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
@@ -25,11 +25,8 @@ import { PullTokenIssuer } from './pull-token-issuer.ts';
 import { RemoteBuild } from './remote-build.ts';
 import { RemoteBuildStore } from './remote-build-store.ts';
 import { ReportedLogs } from './reported-logs.ts';
-import { RolloutDispatcher } from './rollout-dispatcher.ts';
 
 export interface Listeners {
-  /** Notifies the process that runs a deployment, local or remote. */
-  rollouts: RolloutDispatcher;
   routes(keys: IdempotencyKeys): BoundOperation[];
   /** Deletes the listeners of a deleted workspace, after its deployments. */
   removeWorkspace(tenant: Tenant): Promise<void>;
@@ -46,8 +43,8 @@ export function openListeners(
     deploymentTokens: DeploymentTokens;
     deploymentKeys: DeploymentKeys;
     samples: SampleStore;
-    /** Roll-outs of the deployments that the platform runs itself. */
-    local: Rollouts;
+    signals: Signals;
+    rollouts: RolloutSignals;
     builds: Builds;
     /** The leases of this process among those that build. */
     ownership: Ownership;
@@ -64,7 +61,8 @@ export function openListeners(
     deploymentTokens: tokens,
     deploymentKeys: keys,
     samples,
-    local,
+    signals,
+    rollouts,
     ownership,
     registry,
     removeContent,
@@ -72,10 +70,6 @@ export function openListeners(
     logger,
   } = dependencies;
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
-  const signals = new Signals(config.DATA_REDIS_URI, { channel: 'control-plane:listeners', logger });
-  lifecycle.onStop('signals of listeners', () => signals.close());
-  // Waiting requests are answered before their connections are closed.
-  lifecycle.onDrain('waits of data planes', () => signals.drain());
   const silence = new LeaseExpiryWatch({ database, leaseMs, logger });
   silence.start();
   lifecycle.onStop('lease expiry watch', () => silence.stop());
@@ -87,7 +81,7 @@ export function openListeners(
     sweepMs: config.SWEEP_SECONDS * 1000,
     logger,
   });
-  const rollouts = new RolloutDispatcher({ prisma: database.prisma, local, builds, signals, logger });
+  rollouts.wakeBuilds(builds);
   builds.start();
   lifecycle.onStop('builds for data planes', () => builds.stop(0));
   const leases = new ListenerLeases({ database, leaseMs });
@@ -113,7 +107,6 @@ export function openListeners(
     callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
   };
   return {
-    rollouts,
     routes: (keys) => listenerRoutes(services, keys),
     removeWorkspace: (tenant) => services.listeners.deleteAll(tenant),
     acceptKeys: (others) => acceptListenerKeys(listenerKeys, others),

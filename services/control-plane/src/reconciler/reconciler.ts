@@ -1,5 +1,5 @@
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
-import type { Rollouts } from '../deployments/desired-state.ts';
+import type { Woken } from '../deployments/rollout-signals.ts';
 import type { RolloutStore } from '../revisions/rollout-store.ts';
 import type { StopOptions } from './active-revision.ts';
 import type { StepResult } from './deployment-rollout.ts';
@@ -19,8 +19,10 @@ export interface ReconcilerOptions {
   store: Pick<RolloutStore, 'allIds'>;
   workOn(deploymentId: string): DeploymentWork;
   ownership: Ownership;
-  /** Milliseconds between sweeps. They are a safety net: changes wake the process that makes them. */
+  /** Milliseconds between sweeps. They are a safety net: changes wake whoever works on the deployment. */
   sweepMs: number;
+  /** Called when nothing of a deployment is left. */
+  onGone?(deploymentId: string): void;
   logger: Logger;
 }
 
@@ -41,14 +43,13 @@ interface OwnedDeployment {
 
 /**
  * Works on every deployment of which this process has the lease. At most one process at a time works on a deployment,
- * because the deployment's processes are its children. Changes made in this process wake it at once; the sweep finds
- * changes of other processes, and deployments whose lease owner died.
+ * because the deployment's processes are its children. Changes wake it at once; the sweep finds changes whose signal was
+ * lost, and deployments whose lease owner died.
  */
-export class Reconciler implements Rollouts {
+export class Reconciler implements Woken {
   readonly #options: ReconcilerOptions;
   readonly #logger: Logger;
   readonly #owned = new Map<string, OwnedDeployment>();
-  readonly #removalWaiters = new Map<string, (() => void)[]>();
   readonly #sweeps: PeriodicTask;
   readonly #renewals: PeriodicTask;
   /** The next sweep while another process has the lease of a deployment. */
@@ -81,16 +82,8 @@ export class Reconciler implements Rollouts {
     void this.#takeUp(deploymentId);
   }
 
-  waitUntilRemoved(deploymentId: string, timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      const waiters = this.#removalWaiters.get(deploymentId) ?? [];
-      waiters.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-      this.#removalWaiters.set(deploymentId, waiters);
-    });
+  wakeAll(): void {
+    this.#sweeps.wake();
   }
 
   /**
@@ -194,8 +187,7 @@ export class Reconciler implements Rollouts {
   async #forget(id: string): Promise<void> {
     this.#owned.delete(id);
     await this.#release(id);
-    for (const waiter of this.#removalWaiters.get(id) ?? []) waiter();
-    this.#removalWaiters.delete(id);
+    this.#options.onGone?.(id);
   }
 
   async #stopAndRelease(

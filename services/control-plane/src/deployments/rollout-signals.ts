@@ -1,0 +1,101 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Signals } from '@runyard/signals';
+import type { Deployment, PrismaClient } from '../generated/client.ts';
+import type { Rollouts } from './desired-state.ts';
+
+/** Works on deployments, and looks at those that have changed. */
+export interface Woken {
+  wake(deploymentId: string): void;
+  /** Looks at all of them: changes may have gone unnoticed. */
+  wakeAll(): void;
+}
+
+type Notified = Pick<Deployment, 'id' | 'listenerId'>;
+
+const PLATFORM = 'rollout/';
+const BUILDS = 'build/';
+const REMOVED = 'removed/';
+
+/**
+ * Notifies those who run a deployment of changes, in whichever process of the platform they are: the platform's own
+ * data planes, or the listener's data plane, which waits for its desired state, and the builds for it. Who misses a
+ * signal finds the change with its next sweep or its next request.
+ */
+export class RolloutSignals implements Rollouts {
+  readonly #prisma: PrismaClient;
+  readonly #signals: Signals;
+  readonly #logger: Logger;
+
+  constructor(options: { prisma: PrismaClient; signals: Signals; logger: Logger }) {
+    this.#prisma = options.prisma;
+    this.#signals = options.signals;
+    this.#logger = options.logger;
+  }
+
+  wake(deploymentId: string): void {
+    void this.#find(deploymentId).then((row) => {
+      if (!row) return;
+      this.wakeAll([row]);
+      if (row.listenerId !== null) this.#signals.send(BUILDS + deploymentId);
+    });
+  }
+
+  /** Notifies all who run these deployments; a data plane once. */
+  wakeAll(deployments: readonly Notified[]): void {
+    const names = deployments.map(({ id, listenerId }) => (listenerId === null ? PLATFORM + id : signalOf(listenerId)));
+    for (const name of new Set(names)) this.#signals.send(name);
+  }
+
+  /** Notifies the data plane of a change that a build has made. */
+  notifyBuilt(deploymentId: string): void {
+    void this.#find(deploymentId).then((row) => row && this.wakeAll([row]));
+  }
+
+  /** Notifies callers who wait for the end of a deployment of the platform itself. */
+  notifyRemoved(deploymentId: string): void {
+    this.#signals.send(REMOVED + deploymentId);
+  }
+
+  /** Wakes those who run the deployments of the platform itself. */
+  wakeDataPlane(woken: Woken): void {
+    this.#follow(PLATFORM, woken, ({ listenerId }) => listenerId === null);
+  }
+
+  /** Wakes those who build for listeners' data planes. */
+  wakeBuilds(woken: Woken): void {
+    this.#follow(BUILDS, woken, ({ listenerId }) => listenerId !== null);
+  }
+
+  /** Does not wait for remote deployments, because their data plane may be slow or unresponsive. */
+  async waitUntilRemoved(deploymentId: string, timeoutMs: number): Promise<void> {
+    const listening = this.#signals.listen(REMOVED + deploymentId);
+    try {
+      const row = await this.#find(deploymentId);
+      if (row?.listenerId === null) await listening.next(timeoutMs);
+    } finally {
+      listening.stop();
+    }
+  }
+
+  #follow(prefix: string, woken: Woken, isTheirs: (row: Notified) => boolean): void {
+    // Other platforms may use the same Redis, and nobody may take up a deployment that is not in this database.
+    const wake = async (id: string) => {
+      const row = await this.#find(id);
+      if (row && isTheirs(row)) woken.wake(id);
+    };
+    this.#signals.follow(prefix, { onSignal: (id) => void wake(id), onLoss: () => woken.wakeAll() });
+  }
+
+  /** Returns null for a deployment that does not exist, and after an error: then a sweep finds the change. */
+  async #find(id: string): Promise<Notified | null> {
+    try {
+      return await this.#prisma.deployment.findUnique({ where: { id }, select: { id: true, listenerId: true } });
+    } catch (error) {
+      this.#logger.warn('listener lookup failed', { deploymentId: id, error });
+      return null;
+    }
+  }
+}
+
+/** Returns the name of the signal that wakes data planes which wait for changes of a listener's desired state. */
+export const signalOf = (listenerId: string) => `listener/${listenerId}`;
