@@ -8,7 +8,7 @@ const bundledGraphHosts: Plugin = {
   name: 'bundled-graph-hosts',
   enforce: 'pre',
   resolveId(source, importer) {
-    if (source !== './child-files.ts' || !importer?.includes('/packages/graph-host/src/parent/')) return null;
+    if (source !== './child-files.ts' || !importer?.includes('/packages/host-client/src/')) return null;
     return fileURLToPath(new URL('packages/test-kit/src/bundles/graph-host-files.ts', import.meta.url));
   },
 };
@@ -33,6 +33,7 @@ export default defineConfig({
     include: [
       'packages/**/*.test.ts',
       'services/**/*.test.ts',
+      'hosts/**/*.test.ts',
       'infra/**/*.test.ts',
       'bench/**/*.test.ts',
       'e2e/parity/coverage.test.ts',

@@ -69,6 +69,8 @@ const suites = {
   conformance: { name: 'The conformance suites', tool: 'vitest', with: configOf('conformance'), env: ofBuild },
   /** Runs kits of checks that others wrote against a platform of its own, and installs them from where they are published. */
   kits: { name: 'The kits', tool: 'tsx', with: ['e2e/kits/main.ts'] },
+  /** Checks a graph host by its command, in any language. */
+  host: { name: 'The suite for graph hosts', tool: 'tsx', with: ['packages/host-protocol/src/suite/main.ts'] },
   /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
   copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
   /** Runs a deployment behind PgBouncer, which has to be installed. */

@@ -7,7 +7,7 @@ import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed 
 import { copyProject } from '../harness/official-cli.ts';
 
 /** The folders in which the packages of older lines are installed. */
-const LINES = path.resolve(import.meta.dirname, '../../packages/graph-host/fixtures/lines');
+const LINES = path.resolve(import.meta.dirname, '../../hosts/javascript/fixtures/lines');
 const input = { messages: [{ role: 'user', content: 'hi' }] };
 const id = expect.stringMatching(/^[0-9a-f]{32}$/);
 

@@ -50,7 +50,7 @@ it('every package that production needs has a licence that is allowed', async ()
 
 it('every dependency has one version, and every package of the lock file a digest', () => {
   const exact = /^(\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*|catalog:|npm:(@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+)$/;
-  const manifests = ['services', 'packages', 'infra'].flatMap((folder) =>
+  const manifests = ['services', 'hosts', 'packages', 'infra'].flatMap((folder) =>
     readdirSync(join(repository, folder)).map((name) => `${folder}/${name}/package.json`),
   );
   const ranges = ['package.json', 'e2e/package.json', 'bench/package.json', ...manifests].flatMap((path) => {

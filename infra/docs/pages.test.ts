@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { filesBelow } from '../rules/source-files.ts';
 
 const repository = join(import.meta.dirname, '../..');
-const CODE_FOLDERS = ['bench', 'e2e', 'examples', 'infra', 'packages', 'services'];
+const CODE_FOLDERS = ['bench', 'e2e', 'examples', 'hosts', 'infra', 'packages', 'services'];
 
 const GENERATED = ['docs/parity.md', 'docs/reliability.md', 'docs/services/errors.md'];
 

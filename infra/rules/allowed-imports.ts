@@ -23,9 +23,19 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/run-engine',
   'packages/checkpointer',
   'packages/host-protocol',
-  'packages/graph-host',
+  'packages/project',
+  'packages/host-client',
   'packages/cli',
   'packages/test-kit',
+];
+
+/** Packages that the process with a project's code may load parts of: each delays every start of a project. */
+export const HOSTS_IMPORT = [
+  'packages/checkpointer',
+  'packages/contracts',
+  'packages/host-protocol',
+  'packages/project',
+  'packages/service-kit',
 ];
 
 /**

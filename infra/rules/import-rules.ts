@@ -25,6 +25,19 @@ export function packagesFollowTheirOrder(imports: SourceImport[], bottomUp: stri
   );
 }
 
+/** The process that runs a project's code loads little, and nobody but a service's bundle knows its inside. */
+export function hostsAreApart(imports: SourceImport[], allowed: string[]): Violation[] {
+  const rule = 'a host imports packages that its project may wait for, and nobody imports a host';
+  return [
+    ...violations(
+      imports.filter(({ from }) => from.startsWith('hosts/') && !isTestFile(from)),
+      (_from, to) => allowed.includes(to),
+      rule,
+    ),
+    ...violations(imports, (from, to) => from.startsWith('hosts/') || !to.startsWith('hosts/'), rule),
+  ];
+}
+
 /**
  * Code that uses the platform from outside (end-to-end tests, benches, the launcher) must not know the inside of a
  * service.

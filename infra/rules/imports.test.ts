@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FOLDER_KNOTS, PACKAGES_BOTTOM_UP, PROTOCOL_IMPORTS, PROTOCOLS } from './allowed-imports.ts';
+import { FOLDER_KNOTS, HOSTS_IMPORT, PACKAGES_BOTTOM_UP, PROTOCOL_IMPORTS, PROTOCOLS } from './allowed-imports.ts';
 import { findFolderKnots } from './folder-knots.ts';
 import { drawnPage } from './import-picture.ts';
 import {
   countProtocolImports,
+  hostsAreApart,
   nobodyImportsAServicesInside,
   packagesFollowTheirOrder,
   servicesImportPackagesAlone,
@@ -22,6 +23,7 @@ describe('imports of this repository', () => {
       ...packagesFollowTheirOrder(imports, PACKAGES_BOTTOM_UP),
       ...nobodyImportsAServicesInside(imports),
       ...testKitImportsNoInfra(imports),
+      ...hostsAreApart(imports, HOSTS_IMPORT),
     ];
     expect([...new Set(found)]).toEqual([]);
   });
@@ -62,6 +64,20 @@ describe('the report of a planted violation', () => {
   it('names an end-to-end test that imports the inside of a service', () => {
     expect(nobodyImportsAServicesInside(planted('e2e/tests/a.test.ts', 'services/gateway/src/run.ts'))).toEqual([
       'e2e/tests/a.test.ts → services/gateway/src/run.ts: nobody outside imports the inside of a service',
+    ]);
+  });
+
+  it('names a host that imports the parent, and whoever imports a host', () => {
+    const planted = [
+      { from: 'hosts/javascript/src/a.ts', to: 'packages/host-client' },
+      { from: 'packages/host-client/src/a.ts', to: 'hosts/javascript/src/b.ts' },
+      { from: 'hosts/javascript/src/a.ts', to: 'packages/host-protocol' },
+      { from: 'hosts/javascript/src/a.test.ts', to: 'packages/host-client' },
+    ];
+    const rule = 'a host imports packages that its project may wait for, and nobody imports a host';
+    expect(hostsAreApart(planted, ['packages/host-protocol'])).toEqual([
+      `hosts/javascript/src/a.ts → packages/host-client: ${rule}`,
+      `packages/host-client/src/a.ts → hosts/javascript/src/b.ts: ${rule}`,
     ]);
   });
 

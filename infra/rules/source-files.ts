@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /** Folders of packages. */
-export const PARENTS = ['services', 'packages', 'infra'];
+export const PARENTS = ['services', 'hosts', 'packages', 'infra'];
 /** Folders that are one package each. */
 export const ALONE = ['e2e', 'bench'];
 /** Names of folders without files written by hand; names with a dot are of tests that run meanwhile. */

@@ -44,8 +44,12 @@ describe('an obstacle is one sentence that says what to do, and nothing is start
       projectFolder('empty', null),
       /^.*empty has no langgraph.json: name the folder of a LangGraph project with --project\.$/,
     ],
-    ['broken langgraph.json', projectFolder('broken', '{'), /^.*broken\/langgraph.json is not valid JSON: .*\.$/],
-    ['no graphs', projectFolder('graphless', '{}'), /^.*graphless\/langgraph.json names no graphs\.$/],
+    ['broken langgraph.json', projectFolder('broken', '{'), /^.*broken\/langgraph.json is not valid JSON: /],
+    [
+      'no graphs',
+      projectFolder('graphless', '{}'),
+      /^.*graphless\/langgraph.json must be an object with a "graphs" key that names at least one graph/,
+    ],
     [
       'a missing file, and one in another language',
       projectFolder('absent', '{"graphs": {"one": "./one.ts:graph", "two": "./two.py:graph"}}'),

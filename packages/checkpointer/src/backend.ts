@@ -3,7 +3,7 @@
  * writes and reads them, so that a worker can store state of any language without understanding it.
  *
  * Two implementations: Postgres (`postgres-checkpoints.ts`), and a proxy in the child process that runs user code. The
- * proxy sends each operation to its parent (`packages/graph-host`).
+ * proxy sends each operation to its parent (`hosts/javascript`).
  */
 
 /** A value from LangGraph's serializer: a type tag ("json", "bytes", …) and its bytes. */

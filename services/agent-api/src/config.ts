@@ -1,4 +1,4 @@
-import { projectVariables } from '@runyard/graph-host';
+import { projectVariables } from '@runyard/project';
 import {
   deploymentMetricsVariables,
   deploymentStorageVariables,

@@ -1,7 +1,7 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
-import { threadRetentionSettings } from '@runyard/graph-host';
 import { openIdempotencyKeys } from '@runyard/idempotency';
+import { threadRetentionSettings } from '@runyard/project';
 import { ApiServers, RunEngine, staleWriteCounter } from '@runyard/run-engine';
 import {
   type BoundOperation,

@@ -4,7 +4,7 @@ import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import { openPool } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine, type WebhookDelivery } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';

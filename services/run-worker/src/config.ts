@@ -1,4 +1,4 @@
-import { projectVariables } from '@runyard/graph-host';
+import { projectVariables } from '@runyard/project';
 import { deploymentMetricsVariables, deploymentStorageVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 

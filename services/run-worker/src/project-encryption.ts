@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EncryptionVariables, ProjectCipher } from '@runyard/encryption';
-import { type GraphHost, jsonHandlersOf, keyHandlersOf } from '@runyard/graph-host';
+import { type GraphHost, jsonHandlersOf, keyHandlersOf } from '@runyard/host-client';
 import type { ProjectExport } from '@runyard/host-protocol';
 import { openProjectCipher } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';

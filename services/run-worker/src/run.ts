@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { checkPooler, retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
-import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
+import { embeddingsOf } from '@runyard/host-client';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { Lease } from '@runyard/leases';
+import { openProject, storeSettings } from '@runyard/project';
 import { ApiServers, type MissingKeyReport, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import {
   createApp,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionOutcome, GraphHost, RunHandlers } from '@runyard/graph-host';
+import type { ExecutionOutcome, GraphHost, RunHandlers } from '@runyard/host-client';
 import type { ExecutionRequest } from '@runyard/host-protocol';
 import type { ClaimedRun } from '@runyard/run-engine';
 import type { AppendEvent, AppendOptions, StreamFence } from '@runyard/run-stream';

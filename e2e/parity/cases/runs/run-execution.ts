@@ -144,7 +144,7 @@ function tracedElsewhere(): ParityCase[] {
         operation,
         field: `${operation === 'createRunBatch' ? 'body[]' : 'body'}.${field}`,
         promise: 'a run sends its trace to the requested LangSmith project and example',
-        test: 'packages/graph-host/src/tracing.test.ts',
+        test: 'hosts/javascript/src/tracing.test.ts',
       }),
     ),
   );

@@ -3,12 +3,12 @@ import type { Deployment, DeploymentList, Revision } from '@runyard/contracts';
 import { InfrastructureError } from '@runyard/local-infra';
 import type { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
-import type { Project } from '../project/read-project.ts';
+import type { ProjectFolder } from '../project/read-project.ts';
 import type { ReadyDeployment } from '../ready-file.ts';
 
 interface DeployOptions {
   client: PlatformClient;
-  project: Project;
+  project: ProjectFolder;
   progress: Progress;
   stopping: AbortSignal;
 }

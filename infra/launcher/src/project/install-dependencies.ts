@@ -10,7 +10,7 @@ import {
   toolEnvironment,
 } from '@runyard/package-managers';
 import type { Progress } from '../progress.ts';
-import type { Project } from './read-project.ts';
+import type { ProjectFolder } from './read-project.ts';
 
 /** Milliseconds in which a package manager may end by itself. */
 const STOP_MS = 5_000;
@@ -38,7 +38,7 @@ interface InstallOptions {
   stopping: AbortSignal;
 }
 
-export async function installProjectDependencies(project: Project, options: InstallOptions): Promise<void> {
+export async function installProjectDependencies(project: ProjectFolder, options: InstallOptions): Promise<void> {
   const installation = await findMissingInstallation(project.folder);
   if (!installation) return;
   const { tool, command, folder } = installation;

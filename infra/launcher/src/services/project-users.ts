@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { InfrastructureError } from '@runyard/local-infra';
-import type { Project } from '../project/read-project.ts';
+import type { ProjectFolder } from '../project/read-project.ts';
 import { findInaccessible, findInaccessibleBelow } from './inaccessible-paths.ts';
 
 /** The variable of control-plane with the users that run the code of projects and builds. */
@@ -40,7 +40,7 @@ const ADVICE = 'run code that you trust (docs/security.md)';
 export async function chooseProjectUsers(options: {
   repository: string;
   dataDir: string;
-  project: Project;
+  project: ProjectFolder;
   /** The environment in which the platform is started. */
   environment: NodeJS.ProcessEnv;
 }): Promise<ProjectUserChoice> {
@@ -76,7 +76,7 @@ function asRoot(reason: string): ProjectUserChoice {
 async function findObstacle(options: {
   repository: string;
   dataDir: string;
-  project: Project;
+  project: ProjectFolder;
   environment: NodeJS.ProcessEnv;
 }): Promise<string | null> {
   const { repository, dataDir, project, environment } = options;

@@ -7,7 +7,7 @@ import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
 import { Engine } from '../docker/engine.ts';
 import type { Progress } from '../output/progress-event.ts';
 import { toDeploymentName } from '../project/deployment-name.ts';
-import { openProject, type Project } from '../project/project.ts';
+import { type DeployableProject, openProject } from '../project/project.ts';
 import { collectSecrets } from '../project/secrets.ts';
 import { type BuildMode, chooseBuildMode } from './build-mode.ts';
 import { followRevision } from './follow-revision.ts';
@@ -38,7 +38,7 @@ export interface DeployFlags extends ConnectionFlags {
 interface Work {
   flags: DeployFlags;
   context: CommandContext;
-  project: Project;
+  project: DeployableProject;
   connection: ControlPlaneConnection;
   steps: Steps;
 }

@@ -11,7 +11,7 @@ import { generateDockerfile } from '../docker/dockerfile.ts';
 import { BASE_IMAGE, type Engine } from '../docker/engine.ts';
 import { archiveProject } from '../project/archive.ts';
 import { toDeploymentName } from '../project/deployment-name.ts';
-import type { Project } from '../project/project.ts';
+import type { DeployableProject } from '../project/project.ts';
 import type { Steps } from './steps.ts';
 
 const PUSHES = 3;
@@ -20,7 +20,7 @@ export interface LocalBuildOptions {
   controlPlane: ControlPlane;
   engine: Engine;
   steps: Steps;
-  project: Project;
+  project: DeployableProject;
   deploymentId: string;
   secrets: Secret[];
   /** An existing image: nothing is built. */

@@ -2,7 +2,7 @@ import type { DeploymentPatch, Secret } from '@runyard/contracts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import type { Http } from '../connection/http.ts';
 import { archiveProject, MEBIBYTE } from '../project/archive.ts';
-import type { Project } from '../project/project.ts';
+import type { DeployableProject } from '../project/project.ts';
 import type { Steps } from './steps.ts';
 import { uploadArchive } from './upload.ts';
 
@@ -11,7 +11,7 @@ export async function sendSource(options: {
   controlPlane: ControlPlane;
   http: Http;
   steps: Steps;
-  project: Project;
+  project: DeployableProject;
   deploymentId: string;
   secrets: Secret[];
   installCommand: string | undefined;

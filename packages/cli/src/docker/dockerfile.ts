@@ -8,7 +8,7 @@ import {
   toolEnvironment,
 } from '@runyard/package-managers';
 import { CliError, ExitCode } from '../cli-error.ts';
-import type { Project } from '../project/project.ts';
+import type { DeployableProject } from '../project/project.ts';
 
 /** Folder of the project in its image. */
 const PROJECT = '/deps/project';
@@ -29,7 +29,7 @@ export interface DockerfileOptions {
  *
  * @throws CliError when no supported package manager can install the project
  */
-export async function generateDockerfile(project: Project, options: DockerfileOptions): Promise<string> {
+export async function generateDockerfile(project: DeployableProject, options: DockerfileOptions): Promise<string> {
   const { config } = project;
   const sections = { LANGSERVE_GRAPHS: config.graphs, LANGGRAPH_AUTH: config.auth };
   const variables = Object.entries(sections).filter(([, section]) => section !== undefined);

@@ -7,7 +7,7 @@ import ignore, { type Ignore } from 'ignore';
 import { create } from 'tar';
 import { CliError, ExitCode } from '../cli-error.ts';
 import { LOCAL_DATA_FOLDER } from '../local-data-folder.ts';
-import type { Project } from './project.ts';
+import type { DeployableProject } from './project.ts';
 
 /** Bytes of an archive that cause a warning. */
 const LARGE = 50 * 1024 * 1024;
@@ -43,7 +43,7 @@ export interface Archive {
  *
  * @throws CliError when it would exceed the platform's limit, or lack `langgraph.json`
  */
-export async function archiveProject(project: Project, signal: AbortSignal): Promise<Archive> {
+export async function archiveProject(project: DeployableProject, signal: AbortSignal): Promise<Archive> {
   const { files, links } = await listFiles(project, signal);
   if (!files.includes(project.configPath)) {
     throw new CliError(
@@ -102,14 +102,17 @@ async function workspaceWarnings(folder: string): Promise<string[]> {
 }
 
 /** Lists paths relative to the project's folder, with `/`, in a fixed order. */
-async function listFiles(project: Project, signal: AbortSignal): Promise<{ files: string[]; links: string[] }> {
+async function listFiles(
+  project: DeployableProject,
+  signal: AbortSignal,
+): Promise<{ files: string[]; links: string[] }> {
   const rules = ignore().add([...(await linesOf(project, '.dockerignore')), ...(await linesOf(project, '.gitignore'))]);
   const found: { files: string[]; links: string[] } = { files: [], links: [] };
   await walk('', { project, rules, found, signal });
   return found;
 }
 
-async function linesOf({ folder }: Project, name: string): Promise<string[]> {
+async function linesOf({ folder }: DeployableProject, name: string): Promise<string[]> {
   const text = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw new CliError(`${join(folder, name)} cannot be read: ${error.message}`, ExitCode.usage);
@@ -118,7 +121,7 @@ async function linesOf({ folder }: Project, name: string): Promise<string[]> {
 }
 
 interface Walk {
-  project: Project;
+  project: DeployableProject;
   rules: Ignore;
   found: { files: string[]; links: string[] };
   signal: AbortSignal;

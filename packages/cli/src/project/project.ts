@@ -1,10 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { parseProjectText } from '@runyard/project/text';
 import { parse as parseDotenv } from 'dotenv';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 
 /** A LangGraph project on this machine, as far as deploying needs it. None of its code is loaded. */
-export interface Project {
+export interface DeployableProject {
   /** Absolute path of the configuration file's folder. */
   folder: string;
   /** Path of the configuration file relative to the folder. */
@@ -33,7 +34,7 @@ const CONFIG_NAME = 'langgraph.json';
  * @param path the project's folder or configuration file
  * @throws CliError that names the fault
  */
-export async function openProject(path: string): Promise<Project> {
+export async function openProject(path: string): Promise<DeployableProject> {
   const found = await stat(path).catch(() => null);
   if (!found) throw new CliError(`There is no ${path}: name the project with --config.`, ExitCode.usage);
   const file = found.isDirectory() ? resolve(path, CONFIG_NAME) : path;
@@ -47,7 +48,7 @@ export async function readFolderEnv(folder: string): Promise<Record<string, stri
   const text = await readFile(resolve(folder, CONFIG_NAME), 'utf8').catch(() => '{}');
   let config: { env?: unknown } | null = null;
   try {
-    config = JSON.parse(text);
+    config = parseProjectText(text) as { env?: unknown } | null;
   } catch {
     // `deploy` reports a broken file; commands that read deployments do not need it.
   }
@@ -63,7 +64,7 @@ async function readConfig(file: string): Promise<ProjectConfig> {
   });
   let config: unknown;
   try {
-    config = JSON.parse(text.replace(/^\uFEFF/, ''));
+    config = parseProjectText(text);
   } catch (error) {
     throw new CliError(`${file} is not valid JSON: ${reasonOf(error)}.`, ExitCode.usage);
   }
@@ -77,7 +78,7 @@ async function readConfig(file: string): Promise<ProjectConfig> {
   return config as ProjectConfig;
 }
 
-type Env = Pick<Project, 'env' | 'envFile' | 'warnings'>;
+type Env = Pick<DeployableProject, 'env' | 'envFile' | 'warnings'>;
 
 async function readEnv(env: unknown, folder: string): Promise<Env> {
   if (typeof env === 'object' && env !== null && !Array.isArray(env) && Object.keys(env).length > 0) {

@@ -55,6 +55,26 @@ export type AuthenticateRequest = Static<typeof AuthenticateRequest> & { source:
 
 export type Authentication = { kind: 'user'; user: AuthUser } | { kind: 'refused'; refusal: AuthRefusal };
 
+/** An action that a user wants to take. `value` is what the request says about it, as JSON. */
+export interface AuthorizeRequest {
+  source: ProjectExport;
+  resource: string;
+  action: string;
+  user: AuthUser;
+  value: Record<string, unknown>;
+}
+
+export type Authorization =
+  | {
+      kind: 'allowed';
+      /** The filter on metadata of what the user may see: unchecked JSON. Null when the handler answered none. */
+      filter: Record<string, unknown> | null;
+      /** `value` as the handler left it; the same object when it changed nothing. */
+      value: Record<string, unknown>;
+    }
+  | { kind: 'denied' }
+  | { kind: 'refused'; refusal: AuthRefusal };
+
 export const authToHost = {
   'auth.load': request(
     'auth.load',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 const script = join(repository, 'infra/build/bundle.mjs');
-const groups = ['services', 'packages', 'infra'];
+const groups = ['services', 'hosts', 'packages', 'infra'];
 
 /** Set by `npm test`, which has just built every service from the present sources. */
 const builtVariable = 'RUNYARD_TESTS_ARE_OF_BUILD';

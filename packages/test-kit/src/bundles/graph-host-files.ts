@@ -6,7 +6,7 @@ const service = fileURLToPath(new URL('../../../../services/agent-api/src/main.t
 const folder = dirname(await bundledEntry(service));
 
 /**
- * Replaces `child-files.ts` of packages/graph-host, see the vitest config. The process that runs a project is started
+ * Replaces `child-files.ts` of packages/host-client, see the vitest config. The process that runs a project is started
  * from a service's bundle, like in services, which takes a fraction of the processor time of its sources.
  */
 export const childFiles = {

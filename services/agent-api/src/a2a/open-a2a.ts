@@ -1,6 +1,6 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { Project } from '@runyard/graph-host';
 import type { IdempotencyKeys } from '@runyard/idempotency';
+import type { Project } from '@runyard/project';
 import { PushConfigs, type RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { ByteBudget } from '@runyard/service-kit';

@@ -1,5 +1,5 @@
 import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import type { AuthUser, DescribeRequest } from '@runyard/host-protocol';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';

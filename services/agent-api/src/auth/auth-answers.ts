@@ -1,6 +1,6 @@
 import type { ErrorCodeOf } from '@runyard/contracts';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { AuthHandlerError } from '@runyard/graph-host';
+import { AuthHandlerError } from '@runyard/host-client';
 import type { AuthRefusal } from '@runyard/host-protocol';
 import { AppError, UnavailableError } from '@runyard/service-kit';
 

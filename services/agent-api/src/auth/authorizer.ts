@@ -1,4 +1,4 @@
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import type { ProjectExport } from '@runyard/host-protocol';
 import { ForbiddenError, INTERNAL, type Principal, UnavailableError } from '@runyard/service-kit';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';

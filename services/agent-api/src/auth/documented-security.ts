@@ -1,4 +1,4 @@
-import type { Project } from '@runyard/graph-host';
+import type { Project } from '@runyard/project';
 import type { SecurityDescription } from '@runyard/service-kit';
 
 /** Returns how the documentation says that callers prove who they are; undefined where the platform decides it. */

@@ -1,4 +1,4 @@
-import type { Project } from '@runyard/graph-host';
+import type { Project } from '@runyard/project';
 import type { PrincipalVerifier } from '@runyard/service-kit';
 import { Authorizer, type AuthorizerOptions } from './authorizer.ts';
 import { UserVerifier, type UserVerifierOptions } from './user-verifier.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PRINCIPAL_HEADER } from '@runyard/contracts';
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import type { ProjectExport } from '@runyard/host-protocol';
 import type { PrincipalVerifier } from '@runyard/service-kit';
 import { projectRequestOf } from '../http/project-request.ts';

@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { PRINCIPAL_HEADER } from '@runyard/contracts';
-import { AuthHandlerError, type Authorization, type AuthorizeRequest } from '@runyard/graph-host';
-import type { AuthenticateRequest, Authentication, AuthUser } from '@runyard/host-protocol';
+import { AuthHandlerError } from '@runyard/host-client';
+import type {
+  AuthenticateRequest,
+  Authentication,
+  Authorization,
+  AuthorizeRequest,
+  AuthUser,
+} from '@runyard/host-protocol';
 import { allowAll, INTERNAL, type PrincipalVerifier, UnauthorizedError } from '@runyard/service-kit';
 import { describe, expect, it, vi } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';

@@ -5,7 +5,7 @@ import {
   type EncryptionVariables,
   type ProjectCipher,
 } from '@runyard/encryption';
-import { EncryptionHandlerError, type GraphHost, jsonHandlersOf, keyHandlersOf } from '@runyard/graph-host';
+import { EncryptionHandlerError, type GraphHost, jsonHandlersOf, keyHandlersOf } from '@runyard/host-client';
 import { GraphLoadError, type ProjectExport } from '@runyard/host-protocol';
 import { openProjectCipher } from '@runyard/run-engine';
 import type { BoundOperation, HandlerRequest, ServiceContext } from '@runyard/service-kit';

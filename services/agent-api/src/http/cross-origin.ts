@@ -1,4 +1,4 @@
-import type { HttpSection } from '@runyard/graph-host';
+import type { HttpSection } from '@runyard/project';
 import { ANY_ORIGIN, type CorsRules } from '@runyard/service-kit';
 
 /** Names of this machine, as URLs have them. */

@@ -1,5 +1,5 @@
 import type { Operation } from '@runyard/contracts';
-import type { HttpSection } from '@runyard/graph-host';
+import type { HttpSection } from '@runyard/project';
 
 type Group = 'assistants' | 'threads' | 'runs' | 'store' | 'mcp' | 'a2a' | 'agui' | 'meta' | 'ui';
 

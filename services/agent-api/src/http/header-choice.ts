@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HeaderChoice } from '@runyard/graph-host';
+import type { HeaderChoice } from '@runyard/project';
 
 /** Credentials and tenant ids: they are never picked, whatever a choice says. */
 const NEVER: ReadonlySet<string> = new Set(['x-api-key', 'x-tenant-id', 'x-service-key']);

@@ -1,5 +1,5 @@
 import type { Operation } from '@runyard/contracts';
-import type { HttpSection } from '@runyard/graph-host';
+import type { HttpSection } from '@runyard/project';
 import type { CorsRules } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { corsRulesOf } from './cross-origin.ts';

@@ -1,5 +1,5 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { Project } from '@runyard/graph-host';
+import type { Project } from '@runyard/project';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { CorsRules, Logger } from '@runyard/service-kit';

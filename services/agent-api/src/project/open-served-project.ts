@@ -1,5 +1,6 @@
 import { type DataCipher, openDataCipher } from '@runyard/encryption';
-import { type HostUser, hostUserOf, openProject, type Project, startGraphHost } from '@runyard/graph-host';
+import { type HostUser, hostUserOf, startGraphHost } from '@runyard/host-client';
+import { openProject, type Project } from '@runyard/project';
 import type { ServiceContext } from '@runyard/service-kit';
 import { hasUserCredentials } from '../auth/user-credentials.ts';
 import type { Config } from '../config.ts';

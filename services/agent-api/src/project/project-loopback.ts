@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { PRINCIPAL_HEADER, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
-import { type HostUser, hasLoopbackToken, type LoopbackServer, openLoopback, SocketFolder } from '@runyard/graph-host';
+import { type HostUser, hasLoopbackToken, type LoopbackServer, openLoopback, SocketFolder } from '@runyard/host-client';
 import { decodeUser, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, USER_HEADER } from '@runyard/host-protocol';
 import {
   INTERNAL,

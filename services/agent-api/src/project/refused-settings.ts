@@ -1,5 +1,5 @@
-import type { Project } from '@runyard/graph-host';
 import { GraphLoadError } from '@runyard/host-protocol';
+import type { Project } from '@runyard/project';
 
 /**
  * Refuses a project with users of its own and nothing that would encrypt them: they are stored with their runs and

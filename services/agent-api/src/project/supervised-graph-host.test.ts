@@ -1,4 +1,4 @@
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import { GraphRequestError } from '@runyard/host-protocol';
 import { silentLogger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';

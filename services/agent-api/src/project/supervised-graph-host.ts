@@ -1,4 +1,4 @@
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import { GraphRequestError, type HostLog } from '@runyard/host-protocol';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 

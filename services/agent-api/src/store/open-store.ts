@@ -1,8 +1,9 @@
 import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
 import type { DataCipher } from '@runyard/encryption';
-import { embeddingsOf, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
+import { embeddingsOf } from '@runyard/host-client';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { Lease, leaseMsFor } from '@runyard/leases';
+import { type Project, type StoreSettings, storeSettings } from '@runyard/project';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';

@@ -1,6 +1,6 @@
 import type { PostgresCheckpoints } from '@runyard/checkpointer';
 import type { RunArguments } from '@runyard/contracts';
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import type { FactoryConfig } from '@runyard/host-protocol';
 import type { RunEngine } from '@runyard/run-engine';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';

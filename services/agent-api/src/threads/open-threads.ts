@@ -1,9 +1,9 @@
 import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
 import { underCurrentLimits } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
-import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { LeasedTask } from '@runyard/leases';
+import type { ThreadRetentionSettings } from '@runyard/project';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';

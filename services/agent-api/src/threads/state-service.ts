@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import { NO_SCOPE } from '@runyard/encryption';
-import type { GraphBackends, GraphHost } from '@runyard/graph-host';
+import type { GraphBackends, GraphHost } from '@runyard/host-client';
 import { type FactoryConfig, GraphRequestError } from '@runyard/host-protocol';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import {

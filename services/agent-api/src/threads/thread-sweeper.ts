@@ -1,5 +1,5 @@
-import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import { Lease, LeasedTask, leaseMsFor } from '@runyard/leases';
+import type { ThreadRetentionSettings } from '@runyard/project';
 import { type DeletedThread, FIRST_SLICE, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import * as contracts from '@runyard/contracts';
-import { bundleUi, type UiFile } from '@runyard/graph-host';
+import { bundleUi, type UiFile } from '@runyard/host-client';
 import { NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EncryptionError, KeyUnavailableError } from '@runyard/encryption';
-import { WEBHOOK_FIELDS } from '@runyard/graph-host';
 import { OutboundRefusedError, type OutboundRequest } from '@runyard/outbound';
+import { WEBHOOK_FIELDS } from '@runyard/project';
 import type { ClaimedWebhook, WebhookContent } from '@runyard/run-engine';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { expect, it } from 'vitest';

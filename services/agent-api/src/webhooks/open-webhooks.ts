@@ -1,7 +1,7 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { Project } from '@runyard/graph-host';
 import { Lease } from '@runyard/leases';
 import { HostnameChecker, OutboundClient, OutboundPolicy } from '@runyard/outbound';
+import type { Project } from '@runyard/project';
 import { WebhookQueue, type WorkSignals } from '@runyard/run-engine';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';

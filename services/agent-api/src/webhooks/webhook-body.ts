@@ -1,4 +1,4 @@
-import type { WebhookField } from '@runyard/graph-host';
+import type { WebhookField } from '@runyard/project';
 import type { WebhookContent } from '@runyard/run-engine';
 import { publicArguments } from '../access/public-arguments.ts';
 import { toWireTime } from '../http/wire-time.ts';

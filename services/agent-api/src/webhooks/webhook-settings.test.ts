@@ -1,4 +1,4 @@
-import type { WebhooksSection } from '@runyard/graph-host';
+import type { WebhooksSection } from '@runyard/project';
 import { ConfigError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { type WebhookSettingsSources, webhookSettings } from './webhook-settings.ts';

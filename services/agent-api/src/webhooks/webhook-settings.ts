@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { WEBHOOK_FIELDS, type WebhookField, type WebhooksSection } from '@runyard/graph-host';
 import type { OutboundRules } from '@runyard/outbound';
+import { WEBHOOK_FIELDS, type WebhookField, type WebhooksSection } from '@runyard/project';
 import { ConfigError } from '@runyard/service-kit';
 import { keyOfSecret } from './webhook-signature.ts';
 

@@ -1,5 +1,6 @@
-import { type GraphHost, openProject, startGraphHost } from '@runyard/graph-host';
+import { type GraphHost, startGraphHost } from '@runyard/host-client';
 import { GraphLoadError, type HostLog } from '@runyard/host-protocol';
+import { openProject } from '@runyard/project';
 import { BuildError } from '../revisions/build-error.ts';
 import type { LocalProject } from '../revisions/local-directory.ts';
 import type { BuildUser } from './build-users.ts';

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { readProject } from '@runyard/graph-host';
 import { GraphLoadError } from '@runyard/host-protocol';
+import { readProject } from '@runyard/project';
 import { BadRequestError } from '@runyard/service-kit';
 
 /** A runnable project in a folder of this machine. */

@@ -5,7 +5,7 @@ import type { Deployment, UploadUrl } from '@runyard/contracts';
 import { create } from 'tar';
 import type { Answer, TestPlatform } from './platform.ts';
 
-const modules = fileURLToPath(new URL('../../../../packages/graph-host/node_modules/@langchain', import.meta.url));
+const modules = fileURLToPath(new URL('../../../../hosts/javascript/node_modules/@langchain', import.meta.url));
 
 /** Replaces a package manager: links the packages of this repository. */
 export const LINK_PACKAGES = `mkdir -p node_modules && ln -s ${modules} node_modules/@langchain`;

@@ -1,4 +1,4 @@
-import type { ExecutionOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome } from '@runyard/host-client';
 import { expect, it } from 'vitest';
 import { decideEnding } from './ending.ts';
 

@@ -1,4 +1,4 @@
-import type { ExecutionOutcome, LossCause } from '@runyard/graph-host';
+import type { ExecutionOutcome, LossCause } from '@runyard/host-client';
 import type { ErrorInfo, FinishRun, RunRelease } from '@runyard/run-engine';
 import type { CrashAttribution } from '../hosts/supervised-host.ts';
 

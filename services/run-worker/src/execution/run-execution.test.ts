@@ -1,4 +1,4 @@
-import type { ExecutionOutcome } from '@runyard/graph-host';
+import type { ExecutionOutcome } from '@runyard/host-client';
 import { FencedError, type FinishedRun, type RunRecord } from '@runyard/run-engine';
 import { StaleEpochError } from '@runyard/run-stream';
 import { TRACING_OFF } from '@runyard/tracing';

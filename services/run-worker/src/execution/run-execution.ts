@@ -1,5 +1,5 @@
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
-import type { ExecutionOutcome, GraphHost, RunEvent, RunHandle } from '@runyard/graph-host';
+import type { ExecutionOutcome, GraphHost, RunEvent, RunHandle } from '@runyard/host-client';
 import { type CancelOrder, type ClaimedRun, FencedError, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { Tracing } from '@runyard/tracing';

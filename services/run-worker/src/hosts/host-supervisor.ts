@@ -1,4 +1,4 @@
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import { IsolatedHostLimit } from './isolated-host-limit.ts';
 import { type HostSlot, SupervisedHost } from './supervised-host.ts';

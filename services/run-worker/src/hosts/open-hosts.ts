@@ -1,4 +1,5 @@
-import { hostUserOf, type OpenProject, openLoopback, SocketFolder, startGraphHost } from '@runyard/graph-host';
+import { hostUserOf, openLoopback, SocketFolder, startGraphHost } from '@runyard/host-client';
+import type { OpenProject } from '@runyard/project';
 import type { ApiServers } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';

@@ -1,4 +1,4 @@
-import type { GraphHost } from '@runyard/graph-host';
+import type { GraphHost } from '@runyard/host-client';
 
 /**
  * Crash attribution of a run: nothing else can have ended its host (`sole`), one of several runs did (`shared`), or the

@@ -1,5 +1,5 @@
 import type { EncryptionScope } from '@runyard/encryption';
-import type { RunEvent } from '@runyard/graph-host';
+import type { RunEvent } from '@runyard/host-client';
 import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engine';
 import { type AppendEvent, BEFORE_ALL, CONTROL_KINDS, gapAfter } from '@runyard/run-stream';
 import { maskErrors } from './mask-errors.ts';

@@ -1,0 +1,11 @@
+export { jsonHandlersOf, keyHandlersOf } from './ask-encryption.ts';
+export * from './bundle-ui.ts';
+export { embeddingsOf } from './embed-texts.ts';
+export * from './encryption.ts';
+export { startGraphHost } from './graph-host.ts';
+export * from './handler-errors.ts';
+export { javaScriptHost } from './host-command.ts';
+export { type HostUser, hostUserOf } from './host-user.ts';
+export { hasLoopbackToken, type LoopbackServer, openLoopback } from './loopback-server.ts';
+export { SocketFolder } from './socket-folder.ts';
+export * from './types.ts';

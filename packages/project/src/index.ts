@@ -1,0 +1,11 @@
+export { withoutEncryptionKeys } from './encryption-keys.ts';
+export * from './find-faults.ts';
+export * from './open-project.ts';
+export * from './project-environment.ts';
+export * from './project-variables.ts';
+export * from './read-project.ts';
+export * from './section-variables.ts';
+export type { HeaderChoice, HttpSection } from './sections/http.ts';
+export { WEBHOOK_FIELDS, type WebhookField, type WebhooksSection } from './sections/webhooks.ts';
+export * from './store-settings.ts';
+export * from './thread-retention-settings.ts';

@@ -1,0 +1,173 @@
+/** Reads a project's `langgraph.json` and the environment it asks for. Loads no user code. */
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { formatPath, validatorOf } from '@runyard/contracts';
+import { GraphLoadError, type ProjectExport, type ProjectGraph } from '@runyard/host-protocol';
+import { parse as parseDotenv } from 'dotenv';
+import { findIgnoredSettings } from './ignored-settings.ts';
+import { parseProjectText } from './project-text.ts';
+import { ProjectFile } from './schema.ts';
+import { sectionsOf, type Variables } from './section-variables.ts';
+import type { AuthSection } from './sections/auth.ts';
+import type { CheckpointerSection } from './sections/checkpointer.ts';
+import type { HttpSection } from './sections/http.ts';
+import type { StoreSection } from './sections/store.ts';
+import type { WebhooksSection } from './sections/webhooks.ts';
+import { findWarnings } from './warnings.ts';
+
+/** The keys `ui` and `ui_config`. */
+export interface ProjectUi {
+  /** The file of each agent's components, by agent: relative to the project's folder, as written. */
+  files: Record<string, string>;
+  /** Modules that pages provide. */
+  shared: string[];
+}
+
+export interface Project {
+  /** Folder of `langgraph.json`, which relative paths start from. */
+  directory: string;
+  graphs: ProjectGraph[];
+  /** Variables of the `env` key, from its map or its dotenv file. */
+  env: Record<string, string>;
+  /** `auth.path`, resolved like a graph's; null when the project has no auth handler. */
+  auth: ProjectExport | null;
+  /** `encryption.path`; null when stored data is not encrypted by the project. */
+  encryption: ProjectExport | null;
+  /** `http.app`; null when the project has no routes of its own. */
+  app: ProjectExport | null;
+  /** Parsed sections with their defaults; null when the file has no such key. */
+  authSettings: AuthSection | null;
+  http: HttpSection | null;
+  store: StoreSection | null;
+  checkpointer: CheckpointerSection | null;
+  webhooks: WebhooksSection | null;
+  /** Components for pages; null when the project has none. */
+  ui: ProjectUi | null;
+  /** Absolute path of the dotenv file that `env` names. */
+  envFile: string | null;
+  /**
+   * The dotenv file that `env` names and that does not exist. This is usual on a fresh clone, and is reported when the
+   * project does not load.
+   */
+  missingEnvFile: string | null;
+  /** One sentence each, for the author of the file. */
+  warnings: string[];
+}
+
+const checkFile = validatorOf(ProjectFile, { allIssues: true });
+
+/**
+ * @param environment what the deployment and this process set: sections given as variables win over the file's keys,
+ *   those of the `env` key included. With `LANGSERVE_GRAPHS` there need be no file.
+ * @throws GraphLoadError with one sentence per fault
+ */
+export async function readProject(
+  projectDir: string,
+  configPath: string,
+  environment: Variables = {},
+): Promise<Project> {
+  const path = resolve(projectDir, configPath);
+  const directory = dirname(path);
+  const file = parseJson(await readText(path, sectionsOf(environment).graphs !== undefined), path);
+  const { env, envFile, missingEnvFile } = await readEnv(isObject(file) ? file.env : undefined, directory);
+  const variables = { ...env, ...environment };
+  const content = isObject(file) ? { ...file, ...sectionsOf(variables) } : file;
+  const warnings = isObject(content) ? findWarnings(content) : [];
+  const checked = checkFile(content);
+  if (!checked.ok) throw new GraphLoadError(describeFaults(content, checked.issues, path));
+  const { value } = checked;
+  const graphs = Object.entries(value.graphs).map(([graphId, spec]) => {
+    const description = typeof spec === 'object' ? spec.description : undefined;
+    const source = parseSource(typeof spec === 'string' ? spec : spec.path, directory);
+    return { graphId, ...source, ...(description !== undefined && { description }) };
+  });
+  const exported = (source: string | undefined) => (source === undefined ? null : parseSource(source, directory));
+  return {
+    directory,
+    graphs,
+    env,
+    envFile,
+    missingEnvFile,
+    auth: exported(value.auth?.path),
+    encryption: exported(value.encryption?.path),
+    app: exported(value.http?.app),
+    authSettings: value.auth ?? null,
+    http: value.http ?? null,
+    store: value.store ?? null,
+    checkpointer: value.checkpointer ?? null,
+    webhooks: value.webhooks ?? null,
+    ui: value.ui ? { files: value.ui, shared: value.ui_config?.shared ?? [] } : null,
+    warnings: [...warnings, ...findIgnoredSettings(value), ...findUnmetRequirements(value, variables)],
+  };
+}
+
+/**
+ * Splits `./file.ts:export` into absolute file and export name (default `default`). The last colon counts: `C:` has one
+ * too.
+ */
+export function parseSource(source: string, directory: string): ProjectExport {
+  const colon = source.lastIndexOf(':');
+  const hasSymbol = colon > 1;
+  const file = hasSymbol ? source.slice(0, colon) : source;
+  const symbol = hasSymbol ? source.slice(colon + 1) : '';
+  return { file: isAbsolute(file) ? file : resolve(directory, file), symbol: symbol === '' ? 'default' : symbol };
+}
+
+async function readText(path: string, mayBeAbsent: boolean): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (mayBeAbsent && (cause as NodeJS.ErrnoException).code === 'ENOENT') return '{}';
+    throw new GraphLoadError(`The project has no readable ${path}.`, { cause });
+  }
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return parseProjectText(text);
+  } catch (cause) {
+    throw new GraphLoadError(`${path} is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describeFaults(
+  content: unknown,
+  issues: { path: (string | number)[]; message: string }[],
+  path: string,
+): string {
+  if (!isObject(content) || content.graphs === undefined) {
+    return `${path} must be an object with a "graphs" key that names at least one graph, like {"graphs": {"agent": "./src/agent.ts:graph"}}.`;
+  }
+  const faults = issues.map((issue) => `${formatPath(issue.path)} ${issue.message}`);
+  return `${path} has ${faults.length === 1 ? 'a fault' : 'faults'}: ${[...new Set(faults)].join('; ')}.`;
+}
+
+/** Returns the map of the `env` key, or the content of its dotenv file. */
+async function readEnv(env: unknown, directory: string): Promise<Pick<Project, 'env' | 'envFile' | 'missingEnvFile'>> {
+  if (typeof env === 'string') {
+    const path = resolve(directory, env);
+    const text = await readFile(path, 'utf8').catch(() => null);
+    return text === null
+      ? { env: {}, envFile: path, missingEnvFile: path }
+      : { env: parseDotenv(text), envFile: path, missingEnvFile: null };
+  }
+  const entries = isObject(env) ? Object.entries(env) : [];
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { env: Object.fromEntries(texts), envFile: null, missingEnvFile: null };
+}
+
+/** Warns about requirements of the file that this environment does not meet. */
+function findUnmetRequirements({ env, node_version: version }: ProjectFile, variables: Variables): string[] {
+  const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
+  const [runningOn] = process.versions.node.split('.');
+  return [
+    ...missing.map((name) => `langgraph.json: "env" asks for the variable ${name}, and it is not set.`),
+    ...(version === undefined || String(version) === runningOn
+      ? []
+      : [`langgraph.json: "node_version" is ${version}, and the project runs on Node.js ${runningOn}.`]),
+  ];
+}
