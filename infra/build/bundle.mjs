@@ -11,6 +11,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compilersInFiles, escapeWideCharacters } from './lean-bundles.mjs';
 import { thinSourceMap } from './thin-source-maps.mjs';
 
 const { build } = createRequire(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'))('esbuild');
@@ -41,6 +42,7 @@ const built = await build({
   sourcemap: true,
   sourcesContent: false,
   legalComments: 'none',
+  plugins: [compilersInFiles(outdir)],
   metafile: true,
   logLevel: 'warning',
   // CommonJS packages inside an ES module still `require` node's own modules.
@@ -50,7 +52,9 @@ const built = await build({
 }).catch(() => process.exit(1)); // esbuild has printed the reason.
 if (config.migrations) await cp(config.migrations, join(outdir, 'migrations'), { recursive: true });
 refuseUnresolvable(built.metafile);
-for (const file of Object.keys(built.metafile.outputs)) if (file.endsWith('.map')) await thinSourceMap(file);
+for (const file of Object.keys(built.metafile.outputs)) {
+  await (file.endsWith('.map') ? thinSourceMap(file) : escapeWideCharacters(file));
+}
 
 /**
  * Refuses an import left in the output that does not resolve from dist/ at run time: it has to be a dependency of this
