@@ -7,6 +7,7 @@ import { runIdleCommand } from './idle/command.ts';
 import { type Measurement, measure } from './measurement.ts';
 import { formatTables } from './report/tables.ts';
 import { runScaleCommand } from './scale/command.ts';
+import { runStartCommand } from './start/command.ts';
 import { runStatesCommand } from './states/command.ts';
 import { startAgentServer } from './targets/agent-server.ts';
 import { targetExistingDeployment } from './targets/existing-deployment.ts';
@@ -26,6 +27,7 @@ const commands: Record<string, (args: string[], where: Where) => Promise<void>> 
   directory: runDirectoryCommand,
   states: runStatesCommand,
   idle: runIdleCommand,
+  start: runStartCommand,
 };
 type Where = { repository: string; project: string; say: (line: string) => void };
 

@@ -26,6 +26,23 @@ const ownPid = process.pid;
  * without this process. Linux only: elsewhere it is empty, which leaves the profile out of the report.
  */
 export async function readCpuTimes(rootPid: number, otherRootPids: number[]): Promise<CpuTimes> {
+  const times: CpuTimes = new Map();
+  for (const { part, cpuMs } of await listProcesses(rootPid, otherRootPids)) {
+    times.set(part, (times.get(part) ?? 0) + cpuMs);
+  }
+  return times;
+}
+
+export interface ObservedProcess {
+  pid: number;
+  parent: number;
+  part: string;
+  /** Processor time so far. */
+  cpuMs: number;
+}
+
+/** Lists all processes below one, itself included, without those below any of the others and without this process. */
+export async function listProcesses(rootPid: number, otherRootPids: number[] = []): Promise<ObservedProcess[]> {
   const processes = await Promise.all((await pids()).map(inspect));
   const known = new Map(processes.flatMap((process) => (process ? [[process.pid, process] as const] : [])));
   const isBelow = (pid: number): boolean => {
@@ -33,11 +50,7 @@ export async function readCpuTimes(rootPid: number, otherRootPids: number[]): Pr
     if (process === undefined || otherRootPids.includes(pid)) return false;
     return pid === rootPid || isBelow(process.parent);
   };
-  const times: CpuTimes = new Map();
-  for (const { pid, part, cpuMs } of known.values()) {
-    if (pid !== ownPid && isBelow(pid)) times.set(part, (times.get(part) ?? 0) + cpuMs);
-  }
-  return times;
+  return [...known.values()].filter(({ pid }) => pid !== ownPid && isBelow(pid));
 }
 
 async function pids(): Promise<number[]> {
@@ -48,7 +61,7 @@ async function pids(): Promise<number[]> {
   }
 }
 
-async function inspect(pid: number): Promise<{ pid: number; parent: number; part: string; cpuMs: number } | undefined> {
+async function inspect(pid: number): Promise<ObservedProcess | undefined> {
   try {
     const [stat, commandLine] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'utf8'),

@@ -13,9 +13,25 @@ interface Ready {
   deployments: { url: string }[];
 }
 
-/** Starts the whole platform as `npm start` does, with a temporary data folder. */
-export async function startPlatform({ repository, project }: { repository: string; project: string }): Promise<Target> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-'));
+export interface StartedPlatform extends Target {
+  rootPid: number;
+  /** How long it took until it answered. */
+  startSeconds: number;
+}
+
+/**
+ * Starts the whole platform as `npm start` does.
+ *
+ * @param options.dataDir stays when the platform stops; left out for a temporary one
+ */
+export async function startPlatform(options: {
+  repository: string;
+  project: string;
+  dataDir?: string;
+}): Promise<StartedPlatform> {
+  const { repository, project } = options;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'runyard-bench-')));
+  const begun = performance.now();
   const launcher = spawn(
     process.execPath,
     [join(repository, 'infra/launcher/dist/main.js'), '--project', project, '--port', '0', '--data-dir', dataDir],
@@ -29,10 +45,11 @@ export async function startPlatform({ repository, project }: { repository: strin
       launcher.kill('SIGINT');
       await exited;
     }
-    await rm(dataDir, { recursive: true, force: true });
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   try {
     const ready = await readyFile(join(dataDir, 'ready.json'), () => launcher.exitCode === null);
+    const startSeconds = (performance.now() - begun) / 1000;
     const headers = { 'x-api-key': ready.apiKey };
     const [deployment] = ready.deployments;
     if (!deployment) throw new Error('there is no deployment');
@@ -46,6 +63,7 @@ export async function startPlatform({ repository, project }: { repository: strin
         { url: deployment.url, headers },
       ],
       rootPid: launcher.pid as number,
+      startSeconds,
       stop,
     };
   } catch (error) {
