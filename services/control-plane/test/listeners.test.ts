@@ -298,6 +298,18 @@ describe('a deployment', () => {
     expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
   });
 
+  it('that is being deleted gets no active revision, although its data plane has not heard of it', async () => {
+    const listener = await listenerOf('process');
+    const dataPlane = await DataPlane.connected(listener);
+    const { body: deployment } = await deploy(listener);
+    const report = (status: string) => dataPlane.report(deployment.latest_revision_id!, status);
+    for (const status of ['QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING']) await report(status);
+    await platform.call('DELETE', `/v2/deployments/${deployment.id}`);
+    expect((await report('DEPLOYED')).body).toEqual({ is_accepted: false, status: 'DEPLOYING' });
+    expect((await platform.get(deployment.id)).body.active_revision_id).toBeNull();
+    await dataPlane.reportDeployment(deployment.id, 'DELETED');
+  });
+
   it('that is created while its data plane is being answered is complete in the next answer', async () => {
     const listener = await listenerOf('process');
     const { url: connectionString } = platform.database;

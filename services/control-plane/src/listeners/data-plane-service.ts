@@ -14,10 +14,11 @@ import type { Signals } from '@runyard/signals';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import { signalOf, type Woken } from '../deployments/rollout-signals.ts';
-import type { Prisma } from '../generated/client.ts';
+import type { Prisma, Revision } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { Registry } from '../registry/registry.ts';
+import { activateRevision } from '../revisions/activate-revision.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -106,14 +107,7 @@ export class DataPlaneService {
           transaction.revision.findFirst({ where: { id: revisionId, deployment: { listenerId: id } } });
         const revision = await find();
         if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
-        const hasMoved =
-          revision.status !== status && (await moveRevision(transaction, revision, status, report.message ?? null));
-        if (hasMoved && status === 'DEPLOYED') {
-          await transaction.deployment.update({
-            where: { id: revision.deploymentId },
-            data: { activeRevisionId: revisionId, imageVersion: report.image_version ?? null },
-          });
-        }
+        const hasMoved = revision.status !== status && (await moveAsReported(transaction, revision, report));
         const now = hasMoved ? status : (revision.status as RevisionStatus);
         return { deploymentId: revision.deploymentId, is_accepted: now === status, status: now };
       },
@@ -169,6 +163,15 @@ export class DataPlaneService {
     }));
     await this.#samples.insert(taken.filter(({ deploymentId }) => ids.has(deploymentId)));
   }
+}
+
+async function moveAsReported(
+  transaction: Prisma.TransactionClient,
+  revision: Revision,
+  { status, message = null, image_version: imageVersion = null }: RevisionReport,
+): Promise<boolean> {
+  if (status !== 'DEPLOYED') return moveRevision(transaction, revision, status, message);
+  return (await activateRevision(transaction, revision, { imageVersion }, message)) !== undefined;
 }
 
 interface ReportedDeployment {

@@ -2,6 +2,7 @@ import type { RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents, routeOf } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { activateRevision, isNotDeleted } from './activate-revision.ts';
 import type { DesiredHalt, HaltOutcome } from './halts/desired-halt.ts';
 import { haltStore } from './halts/halt-store.ts';
 import { moveRevision } from './revision-moves.ts';
@@ -149,12 +150,11 @@ export class PostgresRolloutStore implements RolloutStore {
 
   async activate(revision: RolloutRevision, activation: Activation): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
-      // The event of the deletion has been written, so no later event may restore the route.
-      if (!(await isNotDeleted(transaction, revision.deploymentId))) return false;
-      if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
-      const before = await transaction.deployment.findUniqueOrThrow({ where: { id: revision.deploymentId } });
-      const active = { activeRevisionId: revision.id, mountPrefixRevisionId: revision.id };
-      const after = await changeRoute(transaction, before.id, { ...active, ...activation });
+      const fields = { ...activation, mountPrefixRevisionId: revision.id, routeVersion: { increment: 1 } };
+      const changed = await activateRevision(transaction, revision, fields);
+      if (!changed) return false;
+      const { before, after } = changed;
+      await deploymentEvents.routeChanged(transaction, after);
       if (after.hasCustomAuth !== before.hasCustomAuth) await deploymentEvents.authModeChanged(transaction, after);
       return true;
     });
@@ -191,24 +191,16 @@ export class PostgresRolloutStore implements RolloutStore {
   }
 }
 
-/** Locks the deployment, so that the answer holds until the transaction ends. */
-async function isNotDeleted(transaction: Prisma.TransactionClient, id: string): Promise<boolean> {
-  const rows = await transaction.$queryRaw<unknown[]>`
-    SELECT 1 FROM deployment WHERE id = ${id}::uuid AND delete_requested_at IS NULL FOR UPDATE`;
-  return rows.length > 0;
-}
-
 async function changeRoute(
   transaction: Prisma.TransactionClient,
   id: string,
-  data: Partial<Activation> & { activeRevisionId?: string; mountPrefixRevisionId?: string },
-): Promise<Deployment> {
+  data: Partial<Activation> & { mountPrefixRevisionId?: string },
+): Promise<void> {
   const row = await transaction.deployment.update({
     where: { id },
     data: { ...data, routeVersion: { increment: 1 } },
   });
   await deploymentEvents.routeChanged(transaction, row);
-  return row;
 }
 
 function isEqual(one: readonly string[], other: readonly string[]): boolean {
