@@ -13,6 +13,8 @@ type Kept = Omit<StoredCheckpoint, 'channelValues' | 'pendingWrites'> & { values
 
 export class MemoryStorage {
   readonly puts: CheckpointPut[] = [];
+  /** The number of puts that are kept. Later ones are lost, and have no answer. */
+  putsMax = Number.POSITIVE_INFINITY;
   readonly #kept: Kept[] = [];
   readonly #writes = new Map<string, PendingWrite[]>();
 
@@ -27,6 +29,7 @@ export class MemoryStorage {
       case 'checkpoint.list':
         return pack(this.#find(request.query).slice(0, request.query.limit));
       case 'checkpoint.put':
+        if (this.puts.length >= this.putsMax) return undefined;
         this.#put(unpackPut(request.put, copyOf(raw)));
         return { ok: null };
       case 'checkpoint.putWrites': {
