@@ -10,7 +10,7 @@
  * Streams deliver events and are not the source of truth: results and state are in Postgres, and a failed append never
  * fails a run.
  *
- * docs/decisions/0007-each-thread-has-one-event-stream-in-redis.md explains the design.
+ * docs/decisions/streams.md#0007 explains the design.
  */
 export { type AppendEndOptions, appendEnd } from './append-end.ts';
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';
