@@ -5,13 +5,13 @@ const MAX_MESSAGE_LENGTH = 64 * 1024;
 
 export function errorBody(error: unknown, kind = 'failed'): ErrorBody {
   if (!(error instanceof Error)) return { kind, error: 'Error', message: clip(describe(error)) };
-  return { kind, error: className(error), message: clip(error.message) };
+  return { kind, error: className(error), message: clip(String(error.message)) };
 }
 
 /** Returns the class's own name where `name` is not set: `class OutOfStock extends Error` becomes OutOfStock. */
 function className(error: Error): string {
-  if (error.name !== 'Error') return error.name;
-  return error.constructor?.name || 'Error';
+  if (error.name !== 'Error') return String(error.name);
+  return String(error.constructor?.name || 'Error');
 }
 
 function describe(thrown: unknown): string {
