@@ -48,16 +48,16 @@ export class ThreadSubscriptions {
     const ending = new AbortController();
     let isAnswered = false;
     const answerOnce = async (kept: number) => {
-      isAnswered = true;
       await answer(kept);
+      isAnswered = true;
     };
     this.#subscriptions.set(id, ending);
     try {
       await this.#inTurn(() => this.#begin(wanted, ending.signal, answerOnce));
     } catch (error) {
-      this.remove(id);
+      const isEnded = !this.remove(id);
       if (!isAnswered) throw error;
-      this.#options.onFailure(error);
+      if (!isEnded) this.#options.onFailure(error);
     }
   }
 
