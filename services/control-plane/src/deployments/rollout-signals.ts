@@ -36,7 +36,7 @@ export class RolloutSignals implements Rollouts {
     void this.#find(deploymentId).then((row) => {
       if (!row) return;
       this.wakeAll([row]);
-      if (row.listenerId !== null) this.#signals.send(BUILDS + deploymentId);
+      if (row.listenerId !== null) this.notifyToBuild(deploymentId);
     });
   }
 
@@ -44,6 +44,11 @@ export class RolloutSignals implements Rollouts {
   wakeAll(deployments: readonly Notified[]): void {
     const names = deployments.map(({ id, listenerId }) => (listenerId === null ? PLATFORM + id : signalOf(listenerId)));
     for (const name of new Set(names)) this.#signals.send(name);
+  }
+
+  /** Notifies those who build for data planes: one of them may just be releasing the deployment that is to be built. */
+  notifyToBuild(deploymentId: string): void {
+    this.#signals.send(BUILDS + deploymentId);
   }
 
   /** Notifies the data plane of a change that a build has made. */

@@ -99,7 +99,7 @@ export function openListeners(
       signals,
       samples,
       copies,
-      builds,
+      builds: { wake: (id) => rollouts.notifyToBuild(id) },
       removeContent,
     }),
     pullTokens: new PullTokenIssuer({ leases, registry }),
