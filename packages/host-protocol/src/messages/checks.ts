@@ -13,7 +13,7 @@ type Check = (value: unknown) => string | undefined;
 export interface MessageChecks {
   /** By type; a type that is missing is unknown. */
   messages: ReadonlyMap<string, Check>;
-  /** Of the answers to requests that were sent, by the type of the request. */
+  /** They check the answers to requests that were sent, by the type of the request. */
   answers: ReadonlyMap<string, Check>;
 }
 
