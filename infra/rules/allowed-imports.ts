@@ -15,6 +15,7 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/service-kit',
   'packages/database',
   'packages/leases',
+  'packages/object-storage',
   'packages/signals',
   'packages/idempotency',
   'packages/event-bus',

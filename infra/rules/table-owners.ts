@@ -38,6 +38,7 @@ export const OWNED_TABLES: OwnedTables[] = [
   { tables: ['outbox'], owners: ['packages/event-bus', 'packages/run-engine'] },
   { tables: ['idempotency_key'], owners: ['packages/idempotency'] },
   { tables: ['duty'], owners: ['packages/leases'] },
+  { tables: ['object_removal'], owners: ['packages/object-storage'] },
 ];
 
 /** Statements on tables of others, by file: a list that may only shrink. */

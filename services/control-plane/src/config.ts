@@ -1,4 +1,5 @@
 import { HOST_NAME_PATTERN } from '@runyard/contracts';
+import { objectStorageVariables } from '@runyard/object-storage';
 import {
   eventBusVariables,
   idempotencyVariables,
@@ -7,7 +8,6 @@ import {
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
-import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { projectImageVariables } from './project-images/settings.ts';
 import { registryVariables } from './registry/registry.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';

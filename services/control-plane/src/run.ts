@@ -6,6 +6,7 @@ import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
+import { openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import {
   createApp,
   createPrincipalVerifier,
@@ -50,8 +51,6 @@ import { openListeners } from './listeners/open-listeners.ts';
 import { openLogs } from './logs/open-logs.ts';
 import { SampleStore } from './monitoring/sample-store.ts';
 import { PostgresScaleStore } from './monitoring/scale-store.ts';
-import { startObjectRemovals } from './object-storage/object-removals.ts';
-import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';

@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ObjectRemovals, ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
-import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { ImageGarbageCollection } from '../src/registry/image-garbage-collection.ts';
 import { openRemovals } from './support/object-removals.ts';
 import { type PushedTo, TestRegistry } from './support/test-registry.ts';

@@ -1,10 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import { type ObjectRemovals, ObjectStorageUnavailableError, pendingObjects } from '@runyard/object-storage';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
-import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
-import { pendingObjects } from '../src/object-storage/pending-objects.ts';
 import { openRemovals } from './support/object-removals.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));

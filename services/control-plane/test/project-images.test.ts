@@ -3,11 +3,10 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { FolderStorage, ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { type Lifecycle, silentLogger } from '@runyard/service-kit';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FolderStorage } from '../src/object-storage/folder-storage.ts';
-import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { BaseLayers } from '../src/project-images/base-layers.ts';
 import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
 import { ProjectImageStore } from '../src/project-images/project-image-store.ts';

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import {
   detectCommandTool,
   detectInstallation,
@@ -10,7 +11,6 @@ import {
 } from '@runyard/package-managers';
 import { AppError } from '@runyard/service-kit';
 import type { RevisionLog } from '../logs/revision-log.ts';
-import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
 import type { Artifacts, BuildInput } from './artifacts.ts';

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Semaphore } from '../compute/semaphore.ts';
 import type { RevisionLog } from '../logs/revision-log.ts';
-import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';

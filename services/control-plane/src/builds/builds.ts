@@ -1,10 +1,10 @@
 import type { DeploymentSource, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import type { Semaphore } from '../compute/semaphore.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';
-import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { Artifact } from '../revisions/driver.ts';

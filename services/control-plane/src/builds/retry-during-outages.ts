@@ -1,5 +1,5 @@
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import pRetry from 'p-retry';
-import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 
 /** Pauses between two checks whether the storage is available again; they grow. */
 export interface OutagePauses {

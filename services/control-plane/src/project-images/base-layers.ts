@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import pRetry from 'p-retry';
-import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { RegistryError } from '../registry/registry-error.ts';
 import { BuildError } from '../revisions/build-error.ts';

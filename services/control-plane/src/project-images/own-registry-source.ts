@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { ObjectStorage } from '@runyard/object-storage';
 import { REGISTRY_SEGMENT } from '../images/registry-address.ts';
-import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import { readBlob } from '../registry/blob-parts.ts';
 import type { RegistryStore, Repository } from '../registry/registry-store.ts';
 import { BuildError } from '../revisions/build-error.ts';

@@ -1,8 +1,8 @@
+import { pendingObjects } from '@runyard/object-storage';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { digestOf } from '../images/digest.ts';
 import { PROJECT_REPOSITORY } from '../images/registry-address.ts';
-import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, keysOf } from '../registry/blob-parts.ts';
 import { deleteUnsharedBlobs, type LinkedManifest, listManifests, lockImages } from '../registry/linked-manifests.ts';
 import { CONFIG_TYPE, MANIFEST_TYPE } from './image-content.ts';

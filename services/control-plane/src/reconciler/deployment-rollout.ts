@@ -5,8 +5,8 @@ import {
   type SourceRevisionConfig,
 } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
-import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { RunningRevision } from '../revisions/driver.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';

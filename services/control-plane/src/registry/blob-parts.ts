@@ -4,10 +4,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ObjectRemovals, ObjectStorage } from '@runyard/object-storage';
 import { v7 as uuidv7 } from 'uuid';
 import { digestOfStream } from '../images/digest.ts';
-import type { ObjectRemovals } from '../object-storage/object-removals.ts';
-import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import type { RegistryError } from './registry-error.ts';
 
 /** A part of a blob, stored as one object. */

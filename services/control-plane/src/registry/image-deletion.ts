@@ -1,6 +1,6 @@
+import type { ObjectRemovals } from '@runyard/object-storage';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import { deleteBlobs, deleteUnsharedBlobs, listManifests, lockImages } from './linked-manifests.ts';
 import { findNamedImages } from './named-images.ts';
 import { planDeletion } from './plan-deletion.ts';

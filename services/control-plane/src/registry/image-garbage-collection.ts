@@ -1,8 +1,8 @@
 import { Lease, LeasedTask, leaseMsFor, type TaskLease } from '@runyard/leases';
+import type { ObjectRemovals } from '@runyard/object-storage';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import { findGarbageManifests } from './garbage-manifests.ts';
 import { deleteUnsharedBlobs, listManifests, lockImages } from './linked-manifests.ts';
 import { findNamedImages } from './named-images.ts';

@@ -1,6 +1,6 @@
 import { takeAdvisoryLock } from '@runyard/database';
+import { pendingObjects } from '@runyard/object-storage';
 import type { Prisma, RegistryManifest } from '../generated/client.ts';
-import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, imagesPrefix, keysOf } from './blob-parts.ts';
 import { parseImageManifest } from './manifest-content.ts';
 

@@ -1,7 +1,7 @@
+import { pendingObjects } from '@runyard/object-storage';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { pendingObjects } from '../object-storage/pending-objects.ts';
 import { type BlobPart, keysOf } from './blob-parts.ts';
 import { lockImages } from './linked-manifests.ts';
 import type { ManifestContent } from './manifest-content.ts';

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { INCOMING } from '@runyard/object-storage';
 import { ignoreMissing } from '../files/ignore-missing.ts';
-import { INCOMING } from '../object-storage/folder-storage.ts';
 
 export interface AbandonedFilesOptions {
   /** Folders of temporary files: each entry belongs to one request or build, which removes it at its end. */

@@ -1,7 +1,6 @@
+import { ObjectRemovals, type ObjectStorage } from '@runyard/object-storage';
 import { silentLogger } from '@runyard/service-kit';
 import type { Database } from '../../src/database/database.ts';
-import { ObjectRemovals } from '../../src/object-storage/object-removals.ts';
-import type { ObjectStorage } from '../../src/object-storage/object-storage.ts';
 
 /** Opens the removals of a single process, which has the lease of the sweep. */
 export function openRemovals(database: Database, objects: Pick<ObjectStorage, 'remove'>): ObjectRemovals {

@@ -1,6 +1,6 @@
+import { pendingObjects } from '@runyard/object-storage';
 import type { Queries } from '../../database/database.ts';
 import { Prisma, type SourceUpload } from '../../generated/client.ts';
-import { pendingObjects } from '../../object-storage/pending-objects.ts';
 import { TERMINAL } from '../../revisions/revision-transitions.ts';
 
 /** Stores the uploads of deployments. Callers have been authorized for the deployment, or by a signature. */

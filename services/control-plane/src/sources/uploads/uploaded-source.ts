@@ -1,8 +1,8 @@
 import type { SourceRevisionConfig } from '@runyard/contracts';
+import { checkAvailable, type ObjectStorage } from '@runyard/object-storage';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
-import { checkAvailable, type ObjectStorage } from '../../object-storage/object-storage.ts';
 import { BuildError } from '../../revisions/build-error.ts';
 
 /** Returns the key prefix of a deployment's sources in the object storage. */

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/contracts';
 import { boundFor, type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { LeasedTask, type TaskLease } from '@runyard/leases';
+import { type ObjectRemovals, type ObjectStorage, pendingObjects } from '@runyard/object-storage';
 import {
   BadRequestError,
   ClientDisconnectedError,
@@ -20,9 +21,6 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import type { SourceUpload } from '../../generated/client.ts';
-import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
-import type { ObjectStorage } from '../../object-storage/object-storage.ts';
-import { pendingObjects } from '../../object-storage/pending-objects.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
 import type { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';

@@ -1,11 +1,11 @@
 import { Lease, LeasedTask, leaseMsFor, type TaskLease } from '@runyard/leases';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
-import type { Database } from '../database/database.ts';
+import type pg from 'pg';
 import { type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
-import { pendingObjects } from './pending-objects.ts';
+import { pendingObjects, type Queries } from './pending-objects.ts';
 
 export interface ObjectRemovalsOptions {
-  database: Pick<Database, 'prisma'>;
+  database: { prisma: Queries };
   objects: Pick<ObjectStorage, 'remove'>;
   /** The lease of the one process that sweeps. */
   lease: TaskLease;
@@ -18,7 +18,7 @@ const SWEEP_BATCH = 100;
 /** Starts the removal of pending objects, with a sweep at the start and every ten minutes by one of all processes. */
 export function startObjectRemovals(
   options: Omit<ObjectRemovalsOptions, 'lease' | 'database'> & {
-    database: Database;
+    database: { prisma: Queries; pool: pg.Pool };
     /** Identifies this process as a lease owner. */
     leaseOwner: string;
     lifecycle: Lifecycle;

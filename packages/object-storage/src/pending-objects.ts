@@ -1,5 +1,10 @@
 import { UnavailableError } from '@runyard/service-kit';
-import type { Queries } from '../database/database.ts';
+
+/** A client of Prisma or one of its transactions, on a database with the table `object_removal`. */
+export interface Queries {
+  $executeRaw(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<number>;
+  $queryRaw<Rows>(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<Rows>;
+}
 
 export interface DueObjects {
   /** Only these keys. Default: all. */

@@ -1,0 +1,5 @@
+export { FolderStorage, INCOMING } from './folder-storage.ts';
+export { ObjectRemovals, startObjectRemovals } from './object-removals.ts';
+export { checkAvailable, type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
+export { objectStorageVariables, openObjectStorage } from './open-object-storage.ts';
+export { pendingObjects } from './pending-objects.ts';
