@@ -52,17 +52,17 @@ async function operate(
   raw: Buffer,
 ): Promise<{ ok: unknown; raw?: Uint8Array[] | undefined }> {
   const { store } = use.backends;
-  if (request.t === 'store.batch') return { ok: await store.batch(request.operations as unknown as StoreOperation[]) };
+  if (request.t === 'store.batch') return { ok: await store.batch(request.operations.map(toOperation)) };
   const checkpoints = use.backends.checkpoints;
   if (checkpoints === undefined) throw new BackendError('invalid', 'this use has no checkpoints');
   switch (request.t) {
     case 'checkpoint.get': {
-      const stored = await checkpoints.get(request.threadId, request.namespace, request.checkpointId);
+      const stored = await checkpoints.get(request.threadId, request.namespace, request.checkpointId ?? undefined);
       const { document, parts } = packStored(stored ? [stored] : []);
       return { ok: document, raw: parts };
     }
     case 'checkpoint.list': {
-      const { document, parts } = packStored(await checkpoints.list(request.query));
+      const { document, parts } = packStored(await checkpoints.list(withoutNulls(request.query)));
       return { ok: document, raw: parts };
     }
     case 'checkpoint.put': {
@@ -82,6 +82,19 @@ async function operate(
       await checkpoints.deleteThread(request.threadId);
       return { ok: null };
   }
+}
+
+function toOperation(sent: ToParent['store.batch']['operations'][number]): StoreOperation {
+  const operation = withoutNulls(sent) as StoreOperation;
+  // A value that is null deletes the item.
+  return sent.kind === 'put' ? ({ ...operation, value: sent.value } as StoreOperation) : operation;
+}
+
+type WithoutNulls<T> = T extends unknown ? { [K in keyof T]: Exclude<T[K], null> } : never;
+
+/** Leaves out the fields that are null. */
+function withoutNulls<T extends object>(fields: T): WithoutNulls<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as WithoutNulls<T>;
 }
 
 /** Implements `channelHistories` for a backend without it: reads ancestor by ancestor. */

@@ -1,7 +1,7 @@
 import * as checkpointModule from '@langchain/langgraph-checkpoint';
 import { emptyCheckpoint, MemorySaver, type SerializerProtocol, uuid6 } from '@langchain/langgraph-checkpoint';
 import { describe, expect, it } from 'vitest';
-import type { CheckpointBackend, CheckpointPut, StoredCheckpoint } from '../backend.ts';
+import type { CheckpointBackend, CheckpointPut, CheckpointQuery, StoredCheckpoint } from '../backend.ts';
 import { metadataJsonOf } from '../metadata-json.ts';
 import { createSaver } from './create-saver.ts';
 
@@ -15,12 +15,14 @@ const config = (checkpointId?: string) => ({
 class RecordingBackend implements CheckpointBackend {
   readonly calls: string[] = [];
   readonly puts: CheckpointPut[] = [];
+  readonly queries: CheckpointQuery[] = [];
   stored: StoredCheckpoint | undefined;
 
   async get() {
     return this.stored;
   }
-  async list() {
+  async list(query: CheckpointQuery) {
+    this.queries.push(query);
     return this.stored ? [this.stored] : [];
   }
   async put(put: CheckpointPut) {
@@ -33,6 +35,17 @@ class RecordingBackend implements CheckpointBackend {
   async deleteThread(threadId: string) {
     this.calls.push(`delete ${threadId}`);
   }
+}
+
+async function storedCheckpoint(): Promise<StoredCheckpoint> {
+  const [type, data] = await new MemorySaver().serde.dumpsTyped(checkpoint({}, { a: 1 }));
+  return {
+    key: { threadId: THREAD, namespace: '', checkpointId: 'c' },
+    checkpoint: { type, data },
+    metadata: { type: 'json', data: Buffer.from('{}') },
+    channelValues: [],
+    pendingWrites: [],
+  };
 }
 
 /** A serializer that finishes a value when the test says so. */
@@ -164,6 +177,17 @@ describe('a put', () => {
   });
 });
 
+it('a listing of all threads whose limit is null is one without a limit, and ends', async () => {
+  const backend = new RecordingBackend();
+  backend.stored = await storedCheckpoint();
+  const none = null as unknown as undefined;
+  const saver = createSaver(checkpointModule, backend);
+  const found = [];
+  for await (const tuple of saver.list({ configurable: { thread_id: none } }, { limit: none })) found.push(tuple);
+  expect(found).toHaveLength(1);
+  expect(backend.queries).toEqual([expect.objectContaining({ threadId: undefined, limit: undefined })]);
+});
+
 it('the JSON of a saver is its name, not its content', () => {
   expect(JSON.stringify({ saver: createSaver(checkpointModule, new RecordingBackend()) })).toBe(
     '{"saver":"[RunyardSaver]"}',
@@ -173,14 +197,9 @@ it('the JSON of a saver is its name, not its content', () => {
 it('raw bytes arrive as a copy', async () => {
   const backend = new RecordingBackend();
   const read = Buffer.from([9, 1, 2, 9]).subarray(1, 3);
-  const { serde } = new MemorySaver();
-  const [type, data] = await serde.dumpsTyped(checkpoint({}, { a: 1 }));
   backend.stored = {
-    key: { threadId: THREAD, namespace: '', checkpointId: 'c' },
-    checkpoint: { type, data },
-    metadata: { type: 'json', data: Buffer.from('{}') },
+    ...(await storedCheckpoint()),
     channelValues: [{ channel: 'a', value: { type: 'bytes', data: read } }],
-    pendingWrites: [],
   };
   const tuple = await createSaver(checkpointModule, backend).getTuple(config());
   const value = tuple?.checkpoint.channel_values.a as Uint8Array;

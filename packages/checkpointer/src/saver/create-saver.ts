@@ -86,16 +86,17 @@ function saverClass({
     }
 
     override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
-      const { thread_id: threadId, checkpoint_ns } = config.configurable ?? {};
-      const namespace: string | undefined = checkpoint_ns ?? undefined;
-      const checkpointId = getCheckpointId(config) || undefined;
+      const { thread_id, checkpoint_ns: namespace } = config.configurable ?? {};
       // Projects also leave fields out by null.
-      const filter = options.filter ?? undefined;
+      const threadId: string | undefined = thread_id ?? undefined;
+      const limitOfAll = options.limit ?? undefined;
+      const checkpointId = getCheckpointId(config) || undefined;
+      const { filter } = options;
       let beforeCheckpointId = options.before && (getCheckpointId(options.before) || undefined);
-      let left = options.limit ?? Number.POSITIVE_INFINITY;
+      let left = limitOfAll ?? Number.POSITIVE_INFINITY;
       while (left > 0) {
         // Checkpoint ids are ordered within a thread only: a listing across threads cannot be continued.
-        const limit = threadId === undefined ? (options.limit ?? undefined) : Math.min(left, PAGE);
+        const limit = threadId === undefined ? limitOfAll : Math.min(left, PAGE);
         const page = await this.#backend.list({
           threadId,
           namespace,

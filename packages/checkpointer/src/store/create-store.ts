@@ -43,19 +43,15 @@ function storeClass({ BaseStore }: Pick<CheckpointModule, 'BaseStore'>): StoreCl
   };
 }
 
-/**
- * Returns what LangGraph asks for as the backend takes it: projects also leave fields out by null, and ask for all by
- * `Infinity`. Undefined for a listing whose conditions exclude each other.
- */
+/** Returns undefined for a listing whose conditions exclude each other. */
 function plainOperation(operation: Operation): StoreOperation | undefined {
   if ('namespacePrefix' in operation) {
     const { namespacePrefix, filter, limit, offset, query } = operation;
-    const given = { filter: filter ?? undefined, query: query ?? undefined };
-    return { kind: 'search', namespacePrefix, ...given, limit: finite(limit), offset: finite(offset) };
+    return { kind: 'search', namespacePrefix, filter, limit, offset, query };
   }
   if ('value' in operation) {
     const { namespace, key, value, index } = operation;
-    return { kind: 'put', namespace, key, value: value ?? null, index: index ?? undefined };
+    return { kind: 'put', namespace, key, value: value ?? null, index };
   }
   if ('key' in operation) return { kind: 'get', namespace: operation.namespace, key: operation.key };
   const { matchConditions = [], maxDepth, limit, offset } = operation;
@@ -64,12 +60,7 @@ function plainOperation(operation: Operation): StoreOperation | undefined {
   const prefix = mergePaths(paths('prefix'), 'start');
   const suffix = mergePaths(paths('suffix'), 'end');
   if (prefix === 'impossible' || suffix === 'impossible') return undefined;
-  const page = { maxDepth: finite(maxDepth), limit: finite(limit), offset: finite(offset) };
-  return { kind: 'listNamespaces', prefix, suffix, ...page };
-}
-
-function finite(value: number | null | undefined): number | undefined {
-  return Number.isFinite(value) ? (value as number) : undefined;
+  return { kind: 'listNamespaces', prefix, suffix, maxDepth, limit, offset };
 }
 
 function resultOf(operation: StoreOperation, result: StoreResult): unknown {

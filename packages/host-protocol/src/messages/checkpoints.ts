@@ -1,6 +1,6 @@
 /** Operations on checkpoints. Their forms are those of `packages/checkpointer/src/backend.ts`. */
 import Type, { type Static } from 'typebox';
-import { form, request, Use } from './message.ts';
+import { form, optionalOrNull, request, Use } from './message.ts';
 import { ProjectFields, ValueRef } from './values.ts';
 
 const CheckpointKey = form(
@@ -92,18 +92,13 @@ export type HistoryDocument = Static<typeof HistoryDocument>;
 const CheckpointQuery = form(
   'CheckpointQuery',
   Type.Object({
-    threadId: Type.Optional(Type.String()),
-    namespace: Type.Optional(Type.String({ description: 'Default: every namespace.' })),
-    checkpointId: Type.Optional(Type.String()),
-    beforeCheckpointId: Type.Optional(Type.String({ description: 'Only checkpoints older than this one.' })),
-    filter: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({
-        ...ProjectFields,
-        description: 'Metadata keys and the values they must equal.',
-      }),
-    ),
-    limit: Type.Optional(Type.Number()),
-    withoutValuesOf: Type.Optional(Type.Array(Type.String(), { description: 'Channels to leave out.' })),
+    threadId: optionalOrNull(Type.String()),
+    namespace: optionalOrNull(Type.String(), { description: 'Default: every namespace.' }),
+    checkpointId: optionalOrNull(Type.String()),
+    beforeCheckpointId: optionalOrNull(Type.String(), { description: 'Only checkpoints older than this one.' }),
+    filter: optionalOrNull(ProjectFields, { description: 'Metadata keys and the values they must equal.' }),
+    limit: optionalOrNull(Type.Number()),
+    withoutValuesOf: optionalOrNull(Type.Array(Type.String()), { description: 'Channels to leave out.' }),
   }),
 );
 
@@ -112,7 +107,7 @@ const VALUES = 'their values';
 export const checkpointsToParent = {
   'checkpoint.get': request(
     'checkpoint.get',
-    { use: Use, threadId: Type.String(), namespace: Type.String(), checkpointId: Type.Optional(Type.String()) },
+    { use: Use, threadId: Type.String(), namespace: Type.String(), checkpointId: optionalOrNull(Type.String()) },
     {
       answer: Type.Array(StoredDocument, { description: 'at most one' }),
       answerRaw: VALUES,

@@ -34,6 +34,14 @@ export function request<N extends string, T extends Properties, A extends TSchem
   return { header: Type.Object({ t: Type.Literal(type), id: Id, ...properties }), answer, ...notes };
 }
 
+/**
+ * A field that null leaves out too. Projects write null for what they do not want, many languages for what is not
+ * there, and JavaScript for `Infinity`.
+ */
+export function optionalOrNull<T extends TSchema>(schema: T, notes: { description?: string } = {}) {
+  return Type.Optional(Type.Union([schema, Type.Null()], notes));
+}
+
 /** Gives a form a name, by which the page describes it once. */
 export function form<T extends TSchema>(title: string, schema: T): T {
   return Object.assign(schema, { title });

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { form, request, Use } from './message.ts';
+import { form, optionalOrNull, request, Use } from './message.ts';
 import { ProjectFields, ProjectValue } from './values.ts';
 
 const Namespace = Type.Array(Type.String());
-const refreshTtl = Type.Optional(
-  Type.Boolean({ description: 'Reading restarts the ttl; default: as the store does.' }),
-);
-const page = { limit: Type.Optional(Type.Number()), offset: Type.Optional(Type.Number()) };
+const refreshTtl = optionalOrNull(Type.Boolean(), {
+  description: 'Reading restarts the ttl; default: as the store does.',
+});
+const page = { limit: optionalOrNull(Type.Number()), offset: optionalOrNull(Type.Number()) };
 
 const StoreOperation = form(
   'StoreOperation',
@@ -17,22 +17,22 @@ const StoreOperation = form(
       namespace: Namespace,
       key: Type.String(),
       value: Type.Unsafe<unknown>({ ...ProjectValue, description: 'an object; null deletes the item' }),
-      index: Type.Optional(Type.Union([Type.Literal(false), Type.Array(Type.String())])),
-      ttlMinutes: Type.Optional(Type.Number({ description: '-1: never' })),
+      index: optionalOrNull(Type.Union([Type.Literal(false), Type.Array(Type.String())])),
+      ttlMinutes: optionalOrNull(Type.Number(), { description: '-1: never' }),
     }),
     Type.Object({
       kind: Type.Literal('search'),
       namespacePrefix: Namespace,
-      filter: Type.Optional(ProjectFields),
+      filter: optionalOrNull(ProjectFields),
       ...page,
-      query: Type.Optional(Type.String()),
+      query: optionalOrNull(Type.String()),
       refreshTtl,
     }),
     Type.Object({
       kind: Type.Literal('listNamespaces'),
-      prefix: Type.Optional(Namespace),
-      suffix: Type.Optional(Namespace),
-      maxDepth: Type.Optional(Type.Number()),
+      prefix: optionalOrNull(Namespace),
+      suffix: optionalOrNull(Namespace),
+      maxDepth: optionalOrNull(Type.Number()),
       ...page,
     }),
   ]),

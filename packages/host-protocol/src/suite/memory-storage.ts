@@ -27,7 +27,7 @@ export class MemoryStorage {
         return pack(this.#find({ threadId, namespace, checkpointId }).slice(0, 1));
       }
       case 'checkpoint.list':
-        return pack(this.#find(request.query).slice(0, request.query.limit));
+        return pack(this.#find(request.query).slice(0, request.query.limit ?? undefined));
       case 'checkpoint.put':
         if (this.puts.length >= this.putsMax) return undefined;
         this.#put(unpackPut(request.put, copyOf(raw)));
@@ -69,10 +69,10 @@ export class MemoryStorage {
     return this.#kept
       .filter(
         ({ key }) =>
-          (threadId === undefined || key.threadId === threadId) &&
-          (namespace === undefined || key.namespace === namespace) &&
-          (checkpointId === undefined || key.checkpointId === checkpointId) &&
-          (beforeCheckpointId === undefined || key.checkpointId < beforeCheckpointId),
+          key.threadId === (threadId ?? key.threadId) &&
+          key.namespace === (namespace ?? key.namespace) &&
+          key.checkpointId === (checkpointId ?? key.checkpointId) &&
+          (!beforeCheckpointId || key.checkpointId < beforeCheckpointId),
       )
       .sort((a, b) => (a.key.checkpointId < b.key.checkpointId ? 1 : -1))
       .map(({ values, ...kept }) => ({
