@@ -95,18 +95,23 @@ class ChildGraphHost implements GraphHost {
     this.#loadMs = options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
     const host = options.host ?? javaScriptHost(options.heapLimitMb);
     this.#output = new ChildOutput(host, this.#limits.logBytesPerSecond, options.onLog);
-    this.#child = spawnChild({
+    const child = spawnChild({
       host,
       directory: dirname(options.configPath),
       environment: options.environment,
       user: options.user,
       onOutput: (level, message) => this.#output.add(level, message),
     });
+    let whyKilled: string | undefined;
+    this.#child = { ...child, exited: child.exited.then((reason) => whyKilled ?? reason) };
     this.#connection = new HostConnection({
       socket: this.#child.socket,
       checks: checksAtParent(),
       onMessage: (message) => this.#receive(message),
-      onClose: () => this.#child.process.kill('SIGKILL'),
+      onClose: (_reason, fault) => {
+        whyKilled = fault;
+        this.#child.process.kill('SIGKILL');
+      },
     });
     this.#uses = new BackendUses(this.#connection);
     this.#auth = new AuthRequests(this.#connection, this.#loadMs, options.limits?.authMs);
@@ -334,7 +339,7 @@ class ChildGraphHost implements GraphHost {
       return;
     }
     const spoken = (hello.protocols ?? [hello.protocol]).join(', ');
-    this.#connection.close(`the host speaks protocol ${spoken}, not ${PROTOCOL_VERSIONS.join(', ')}`);
+    this.#connection.closeOnFault(`speaks protocol ${spoken}, not ${PROTOCOL_VERSIONS.join(', ')}`);
   }
 
   #onExit(reason: string): void {

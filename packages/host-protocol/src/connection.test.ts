@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HostConnection, type Incoming, RemoteError } from './connection.ts';
 import { checksAtParent } from './messages/checks.ts';
 
@@ -9,6 +10,7 @@ let host: HostConnection;
 let hostSocket: Socket;
 let atParent: Incoming[];
 let closed: string[];
+let faults: string[];
 let answer: (message: Incoming) => void;
 
 beforeEach(async () => {
@@ -19,6 +21,7 @@ beforeEach(async () => {
   server.close();
   atParent = [];
   closed = [];
+  faults = [];
   answer = () => {};
   host = new HostConnection({
     socket: hostSocket,
@@ -29,7 +32,10 @@ beforeEach(async () => {
     socket: parentSocket,
     checks: checksAtParent(),
     onMessage: (message) => atParent.push(message),
-    onClose: (reason) => closed.push(reason),
+    onClose: (reason, fault) => {
+      closed.push(reason);
+      if (fault !== undefined) faults.push(fault);
+    },
   });
 });
 
@@ -66,6 +72,39 @@ it('a parent takes no answer of a form that the request does not have', async ()
   const source = { file: '/auth.ts', symbol: 'auth' };
   const asked = parent.request(0, { t: 'auth.authorize', source, request: {} });
   await expect(asked).rejects.toMatchObject({ kind: 'invalid', name: 'ProtocolError' });
+});
+
+const settled = { t: 'run.settled', use: 1, kind: 'done', valuesBytes: null, interruptsBytes: null };
+
+it.each([
+  { ...settled, next: 'model' },
+  { ...settled, id: 7, kind: null },
+  { t: 'run.begun' },
+  { t: 'run.events', use: 1, events: [['values', 5, 1]] },
+  { t: 'hello', protocol: 'one', language: 'javascript', runtime: 'node' },
+  { t: 'checkpoint.deleteThread', id: 'one', use: 1, threadId: 't' },
+  { t: 'answer', id: 'one', ok: null },
+])('a parent ends the connection at %j, which nobody could be told of', async (header) => {
+  host.send(0, header);
+  await waitFor(() => expect(faults).toHaveLength(1));
+  expect(faults[0]).toContain(`sent what is not the protocol: ${header.t} does not have the expected form`);
+  expect(atParent).toEqual([]);
+});
+
+it('a parent drops lines of output and spans that are ill-formed, and goes on', async () => {
+  host.send(0, { t: 'log', level: 'info', message: { not: 'a text' } });
+  host.send(0, { t: 'run.spans', use: 1, spans: [{}] });
+  host.send(0, settled);
+  await waitFor(() => expect(atParent.map(({ header }) => header.t)).toEqual(['run.settled']));
+});
+
+it('a parent answers an unknown request only where it can be matched', async () => {
+  const answerError = vi.spyOn(parent, 'answerError');
+  host.send(0, { t: 'graph.teleport', id: { not: 'a number' } });
+  host.send(0, { t: 'graph.teleport', id: 41, use: { not: 'a number' } });
+  host.send(0, settled);
+  await waitFor(() => expect(atParent).toHaveLength(1));
+  expect(answerError.mock.calls).toEqual([[0, 41, expect.objectContaining({ kind: 'unsupported' })]]);
 });
 
 it('a host that does not know a request says so', async () => {

@@ -38,8 +38,12 @@ export interface ConnectionOptions {
   /** Without them, what arrives is believed to have its form. */
   checks?: MessageChecks;
   onMessage(message: Incoming): void;
-  /** Is called when the stream ended or carried bytes that are not the protocol. */
-  onClose(reason: string): void;
+  /**
+   * Is called when the connection has ended.
+   *
+   * @param fault set when the other side did not keep to the protocol: its predicate, like `sent a frame of 2 bytes`
+   */
+  onClose(reason: string, fault?: string): void;
 }
 
 /** A request without an answer yet. */
@@ -69,7 +73,7 @@ export class HostConnection {
       try {
         reader.push(chunk);
       } catch (error) {
-        this.close(`bytes that are not the protocol: ${(error as Error).message}`);
+        this.closeOnFault(`sent bytes that are not the protocol: ${(error as Error).message}`);
       }
       for (const message of received.splice(0)) this.#receive(message);
     });
@@ -111,40 +115,55 @@ export class HostConnection {
   }
 
   close(reason: string): void {
+    this.#close(reason);
+  }
+
+  /** Ends the connection with a side that does not keep to the protocol. @param fault its predicate */
+  closeOnFault(fault: string): void {
+    this.#close(`the other side ${fault}`, fault);
+  }
+
+  #close(reason: string, fault?: string): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
     const error = toClosedError(reason);
     for (const waiter of this.#waiting.values()) waiter.reject(error);
     this.#waiting.clear();
     this.#socket.destroy();
-    this.#options.onClose(reason);
+    this.#options.onClose(reason, fault);
   }
 
   /** Answers a request whose type is unknown here, so that a newer peer learns it at once instead of waiting. */
   refuseUnknown({ t, id, use }: Incoming['header']): void {
-    if (id === undefined) return;
-    this.answerError(use ?? 0, id, toProtocolError('unsupported', `unknown message type ${t}`));
+    if (!isNumber(id)) return;
+    this.answerError(isNumber(use) ? use : 0, id, toProtocolError('unsupported', `unknown message type ${t}`));
   }
 
   #receive({ header, raw }: Incoming): void {
     if (this.#closed !== undefined) return;
     const { checks } = this.#options;
-    const check = checks?.messages.get(header.t);
-    if (checks && check === undefined) {
+    const known = checks?.messages.get(header.t);
+    if (checks && known === undefined) {
       this.refuseUnknown(header);
       return;
     }
-    const fault = check?.(header);
-    if (fault !== undefined) this.#refuseIllFormed(header, fault);
+    const fault = known?.check(header);
+    if (known && fault !== undefined) this.#refuseIllFormed(header, fault, known.onFault);
     else if (header.t === 'answer') this.#settle(header, raw);
     else this.#options.onMessage({ header, raw });
   }
 
-  #refuseIllFormed({ t, id, use }: Incoming['header'], fault: string): void {
-    if (typeof id !== 'number') return;
+  /**
+   * Reports an ill-formed message to whoever waits for it. Where nobody can be told, as with a run that would never
+   * end, the connection ends.
+   */
+  #refuseIllFormed({ t, id, use }: Incoming['header'], fault: string, onFault: 'answer' | 'drop' | 'close'): void {
+    if (onFault === 'drop') return;
     const error = toProtocolError('invalid', `${t} does not have the expected form: ${fault}`);
-    if (t !== 'answer') this.answerError(typeof use === 'number' ? use : 0, id, error);
-    else this.#takeWaiting(id)?.reject(new RemoteError(error));
+    const waiting = t === 'answer' && isNumber(id) ? this.#takeWaiting(id) : undefined;
+    if (waiting) waiting.reject(new RemoteError(error));
+    else if (onFault === 'answer' && isNumber(id)) this.answerError(isNumber(use) ? use : 0, id, error);
+    else this.closeOnFault(`sent what is not the protocol: ${error.message}`);
   }
 
   #settle(header: Incoming['header'], raw: Buffer): void {
@@ -168,6 +187,11 @@ function decode(message: Buffer): Incoming {
   const header = JSON.parse(message.toString('utf8', 4, 4 + headerLength)) as Incoming['header'];
   if (typeof header?.t !== 'string') throw new TypeError('a message without a type');
   return { header, raw: message.subarray(4 + headerLength) };
+}
+
+/** Ids and uses are unchecked in messages of unknown types, and in ill-formed ones. */
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
 }
 
 function toClosedError(reason: string): RemoteError {

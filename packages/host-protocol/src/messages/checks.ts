@@ -10,9 +10,15 @@ import { toHost, toParent } from './messages.ts';
 /** Says what is wrong with something that was received; undefined when it has its form. */
 type Check = (value: unknown) => string | undefined;
 
+interface MessageCheck {
+  check: Check;
+  /** Decides about an ill-formed one: its sender is told, it is dropped, or the connection ends. */
+  onFault: 'answer' | 'drop' | 'close';
+}
+
 export interface MessageChecks {
   /** By type; a type that is missing is unknown. */
-  messages: ReadonlyMap<string, Check>;
+  messages: ReadonlyMap<string, MessageCheck>;
   /** They check the answers to requests that were sent, by the type of the request. */
   answers: ReadonlyMap<string, Check>;
 }
@@ -22,7 +28,12 @@ export function checksAtParent(): MessageChecks {
   const messages: Record<string, MessageForm> = { answer: Answer, ...toParent };
   const requests: Record<string, MessageForm> = toHost;
   return {
-    messages: new Map(Object.entries(messages).map(([type, { header }]) => [type, checkOf(header)])),
+    messages: new Map(
+      Object.entries(messages).map(([type, { header, answer, mayBeDropped }]) => [
+        type,
+        { check: checkOf(header), onFault: answer ? 'answer' : mayBeDropped ? 'drop' : 'close' },
+      ]),
+    ),
     answers: new Map(
       Object.entries(requests).flatMap(([type, { answer }]) => (answer ? [[type, checkOf(answer)] as const] : [])),
     ),

@@ -10,10 +10,13 @@ export interface MessageForm {
   raw?: string;
   /** The raw bytes behind the answer. */
   answerRaw?: string;
+  /** True for a notice that only reports: an ill-formed one is dropped, and any other ends the connection. */
+  mayBeDropped?: boolean;
 }
 
 type Properties = Record<string, TSchema>;
 type Notes = Pick<MessageForm, 'means' | 'raw' | 'answerRaw'>;
+type NoticeNotes = Pick<MessageForm, 'means' | 'raw' | 'mayBeDropped'>;
 
 const Id = Type.Integer({ minimum: 1 });
 
@@ -21,7 +24,7 @@ const Id = Type.Integer({ minimum: 1 });
 export const Use = Type.Integer({ minimum: 1 });
 
 /** A message that expects no answer. */
-export function notice<N extends string, T extends Properties>(type: N, properties: T, notes: Notes) {
+export function notice<N extends string, T extends Properties>(type: N, properties: T, notes: NoticeNotes) {
   return { header: Type.Object({ t: Type.Literal(type), ...properties }), ...notes };
 }
 

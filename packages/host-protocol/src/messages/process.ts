@@ -34,5 +34,6 @@ export const processToParent = {
   ),
   log: notice('log', HostLog, {
     means: "a line that user code printed, or logged through the SDK's logger with data beside it",
+    mayBeDropped: true,
   }),
 } as const;

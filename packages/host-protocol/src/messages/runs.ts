@@ -159,7 +159,10 @@ export const runsToParent = {
   'run.spans': notice(
     'run.spans',
     { use: Use, spans: Type.Array(RunSpan) },
-    { means: 'spans that have ended, where `request.spans` asks for them: graph, nodes, models and tools' },
+    {
+      means: 'spans that have ended, where `request.spans` asks for them: graph, nodes, models and tools',
+      mayBeDropped: true,
+    },
   ),
   'run.settled': notice(
     'run.settled',

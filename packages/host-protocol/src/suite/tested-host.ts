@@ -65,7 +65,9 @@ export class TestedHost {
       socket: this.#process.stdio[3] as unknown as Duplex,
       checks: checksAtParent(),
       onMessage: (message) => this.#receive(message),
-      onClose: () => {},
+      onClose: (_reason, fault) => {
+        if (fault !== undefined) this.#output += `it ${fault}\n`;
+      },
     });
     void this.exited.then(() => this.#look());
   }
