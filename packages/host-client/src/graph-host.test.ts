@@ -59,6 +59,20 @@ it('a run is lost with its host when the host says in an unknown form how it has
   expect(exits).toEqual([expect.stringContaining('run.settled does not have the expected form')]);
 });
 
+it('a schema that is a boolean reaches clients as an object that says the same', async () => {
+  const text = { type: 'object', properties: { text: true } };
+  const schemas = { state_schema: text, input_schema: true, output_schema: false };
+  const unknown = { config_schema: null, context_schema: null };
+  const { host } = await startScriptedHost({
+    init: [loaded],
+    'graph.schemas': [{ t: 'answer', ok: { ...schemas, ...unknown } }],
+    'graph.subgraphs': [{ t: 'answer', ok: { inner: { ...schemas, ...unknown } } }],
+  });
+  const expected = { state_schema: text, input_schema: {}, output_schema: { not: {} }, ...unknown };
+  expect(await host.getSchemas({} as never)).toEqual(expected);
+  expect(await host.getSubgraphs({} as never)).toEqual({ inner: expected });
+});
+
 it('a project does not load in a host of another version, and the error names both', async () => {
   const hello = { ...HELLO, protocol: 7, protocols: [7, 8] };
   await expect(startScriptedHost({}, hello)).rejects.toThrow('speaks protocol 7, 8, not 1');

@@ -42,6 +42,7 @@ import { requestEmbeddings } from './embed-texts.ts';
 import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest } from './encryption.ts';
 import { javaScriptHost } from './host-command.ts';
 import { loadField, loadInTime } from './loading.ts';
+import { type ObjectSchemas, toObjectSchemas } from './object-schemas.ts';
 import { loadError, requestError } from './remote-errors.ts';
 import { ParentRun } from './run.ts';
 import type {
@@ -247,12 +248,14 @@ class ChildGraphHost implements GraphHost {
     return this.#describe('graph.input_keys', request) as Promise<GraphInputKeys>;
   }
 
-  getSchemas(request: SchemasRequest): Promise<GraphSchemas> {
-    return this.#describe('graph.schemas', request) as Promise<GraphSchemas>;
+  async getSchemas(request: SchemasRequest): Promise<ObjectSchemas> {
+    return toObjectSchemas((await this.#describe('graph.schemas', request)) as GraphSchemas);
   }
 
-  getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>> {
-    return this.#describe('graph.subgraphs', request) as Promise<Record<string, GraphSchemas>>;
+  async getSubgraphs(request: SubgraphsRequest): Promise<Record<string, ObjectSchemas>> {
+    const subgraphs = (await this.#describe('graph.subgraphs', request)) as Record<string, GraphSchemas>;
+    const entries = Object.entries(subgraphs).map(([namespace, schemas]) => [namespace, toObjectSchemas(schemas)]);
+    return Object.fromEntries(entries) as Record<string, ObjectSchemas>;
   }
 
   storeSchemas(request: StoreSchemasRequest): Promise<number> {

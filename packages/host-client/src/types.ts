@@ -13,7 +13,6 @@ import type {
   GraphDescription,
   GraphDrawing,
   GraphInputKeys,
-  GraphSchemas,
   HistoryRequest,
   HostLog,
   LoadedAuth,
@@ -31,6 +30,7 @@ import type {
 import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest } from './encryption.ts';
 import type { HostCommand } from './host-command.ts';
 import type { HostUser } from './host-user.ts';
+import type { ObjectSchemas } from './object-schemas.ts';
 
 export interface GraphHostOptions {
   /**
@@ -217,9 +217,9 @@ export interface GraphHost {
   /** Looks at the compiled graph alone, never at its source. @throws GraphRequestError */
   getInputKeys(request: DescribeRequest): Promise<GraphInputKeys>;
   /** @throws GraphRequestError */
-  getSchemas(request: SchemasRequest): Promise<GraphSchemas>;
+  getSchemas(request: SchemasRequest): Promise<ObjectSchemas>;
   /** Returns schemas by namespace. @throws GraphRequestError */
-  getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>>;
+  getSubgraphs(request: SubgraphsRequest): Promise<Record<string, ObjectSchemas>>;
   /**
    * Stores the schemas that have to be read from the source of the graphs in the project's folder, where later hosts
    * find them. Returns how many graphs have some; the log warns of those that cannot be read.

@@ -9,7 +9,12 @@ export const ProjectValue = form('ProjectValue', Type.Unknown({ description: 'an
 export const ProjectFields = form('ProjectFields', Type.Record(Type.String(), ProjectValue));
 
 /** A JSON Schema, as LangGraph or the source of the project has it. */
-export const JsonSchema = form('JsonSchema', Type.Record(Type.String(), Type.Unknown()));
+export const JsonSchema = form(
+  'JsonSchema',
+  Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Boolean()], {
+    description: '`true` describes anything, `false` nothing.',
+  }),
+);
 
 export const ValueRef = form(
   'ValueRef',
