@@ -1,84 +1,55 @@
-import {
-  type Answer,
-  type EncryptionContextRequest,
-  type HostConnection,
-  type LoadedEncryption,
-  type ProjectExport,
-  RemoteError,
-  type RequestHeader,
-} from '@runyard/host-protocol';
+import type { EncryptionContextRequest, HostConnection, LoadedEncryption, ProjectExport } from '@runyard/host-protocol';
 import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest, PlacedJson } from './encryption.ts';
+import { type AskedObject, type AskingLimits, HandlerAsker } from './handler-asker.ts';
 import { EncryptionHandlerError } from './handler-errors.ts';
-import { inTime } from './in-time.ts';
-import { loadField } from './loading.ts';
 import type { GraphHost } from './types.ts';
 
-/** Milliseconds. A transaction may wait for the answer, and holds its locks meanwhile. */
-const TIMEOUT_MS = 5_000;
+const ENCRYPTION: AskedObject = {
+  field: 'encryption.path',
+  load: 'encryption.load',
+  // A transaction may wait for the answer, and holds its locks meanwhile.
+  timeoutMs: 5_000,
+  HandlerError: EncryptionHandlerError,
+};
 
-/** Asks the project's encryption object. Every failure is an error in the time given. */
+/** Asks the project's encryption object. */
 export class EncryptionRequests {
-  readonly #connection: HostConnection;
-  readonly #loadMs: number;
-  readonly #timeoutMs: number;
+  readonly #asker: HandlerAsker;
 
-  /** @param loadMs milliseconds that loading the object may take */
-  constructor(connection: HostConnection, loadMs: number, timeoutMs = TIMEOUT_MS) {
-    this.#connection = connection;
-    this.#loadMs = loadMs;
-    this.#timeoutMs = timeoutMs;
+  constructor(connection: HostConnection, limits: AskingLimits) {
+    this.#asker = new HandlerAsker(connection, ENCRYPTION, limits);
   }
 
   /** @throws GraphLoadError */
-  async load({ file, symbol }: ProjectExport): Promise<LoadedEncryption> {
-    const loading = this.#connection.request(0, { t: 'encryption.load', source: { file, symbol } });
-    return (await loadField(loading, 'encryption.path', this.#loadMs)).ok as LoadedEncryption;
+  async load(source: ProjectExport): Promise<LoadedEncryption> {
+    return (await this.#asker.load(source)) as LoadedEncryption;
   }
 
   /** @throws EncryptionHandlerError */
-  async contextOf({
-    source: { file, symbol },
-    ...request
-  }: EncryptionContextRequest): Promise<Record<string, unknown>> {
-    const { ok } = await this.#ask('context', { t: 'encryption.context', source: { file, symbol }, request });
+  async contextOf({ source, ...request }: EncryptionContextRequest): Promise<Record<string, unknown>> {
+    const { ok } = await this.#asker.ask('context', { t: 'encryption.context', source, request });
     return ok as Record<string, unknown>;
   }
 
   /** @throws EncryptionHandlerError */
-  async crypt({ source: { file, symbol }, action, metadata, bytes }: CryptRequest): Promise<CryptAnswer> {
-    const header = { t: `encryption.${action}`, source: { file, symbol }, metadata };
-    const { ok, raw } = await this.#ask(`${action}.blob`, header, [bytes]);
+  async crypt({ source, action, metadata, bytes }: CryptRequest): Promise<CryptAnswer> {
+    const question = { t: `encryption.${action}`, source, metadata };
+    const { ok, raw } = await this.#asker.ask(`${action}.blob`, question, [bytes]);
     const length = ok as number;
     if (length === raw.byteLength) return { bytes: raw };
     return { bytes: raw.subarray(0, length), replacement: raw.subarray(length) };
   }
 
   /** An error in the place of an object concerns that alone. @throws EncryptionHandlerError */
-  async cryptJson({
-    source: { file, symbol },
-    action,
-    metadata,
-    objects,
-  }: CryptJsonRequest): Promise<CryptJsonAnswer[]> {
+  async cryptJson({ source, action, metadata, objects }: CryptJsonRequest): Promise<CryptJsonAnswer[]> {
     const handler = `${action}.json`;
-    const header = { t: 'encryption.json', source: { file, symbol }, action, metadata };
     const sent = objects.map(({ place: { model, field }, data }) => ({ model, field, data }));
-    const { raw } = await this.#ask(handler, header, [Buffer.from(JSON.stringify(sent))]);
+    const question = { t: 'encryption.json', source, action, metadata };
+    const { raw } = await this.#asker.ask(handler, question, [Buffer.from(JSON.stringify(sent))]);
     const answers = JSON.parse(raw.toString('utf8')) as ({ data: Record<string, unknown> } | { error: string })[];
     return answers.map((answer) =>
       'error' in answer ? new EncryptionHandlerError('failed', handler, answer.error) : answer.data,
     );
-  }
-
-  async #ask(handler: string, header: RequestHeader, raw?: Uint8Array[]): Promise<Answer> {
-    const late = () => new EncryptionHandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
-    try {
-      return await inTime(this.#connection.request(0, header, raw), this.#timeoutMs, late);
-    } catch (cause) {
-      if (!(cause instanceof RemoteError)) throw cause;
-      const reason = cause.kind === 'gone' ? 'gone' : 'failed';
-      throw new EncryptionHandlerError(reason, handler, `${cause.name}: ${cause.message}`, { cause });
-    }
   }
 }
 

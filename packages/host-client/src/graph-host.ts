@@ -115,8 +115,9 @@ class ChildGraphHost implements GraphHost {
       },
     });
     this.#uses = new BackendUses(this.#connection);
-    this.#auth = new AuthRequests(this.#connection, this.#loadMs, options.limits?.authMs);
-    this.#encryption = new EncryptionRequests(this.#connection, this.#loadMs, options.limits?.encryptionMs);
+    const loadMs = this.#loadMs;
+    this.#auth = new AuthRequests(this.#connection, { loadMs, timeoutMs: options.limits?.authMs });
+    this.#encryption = new EncryptionRequests(this.#connection, { loadMs, timeoutMs: options.limits?.encryptionMs });
     void this.#child.exited.then((reason) => this.#onExit(reason));
   }
 
