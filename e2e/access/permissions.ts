@@ -165,6 +165,13 @@ const CONTROL_PLANE = {
   ...rows('deployments:update', ['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics']),
   ...rows('deployments:update', ['reportDeploymentHalt']),
   ...rows('deployments:update', ['reportRevisionLogs', 'checkListenerCaller', 'getListenerKeySet']),
+  ...rows(provenOtherwise("the key that the platform's own data planes share"), [
+    'releaseListenerLease',
+    'reportDeploymentRoute',
+    'reportProcessCounts',
+    'storeDatabasePassword',
+    'readSecretsOfWorkspace',
+  ]),
   ...rows('deployments:delete', ['deleteDeployments', 'deleteDeployment', 'deleteGithubIntegration', 'deleteListener']),
   ...rows('deployments:halt', ['haltDeployment', 'resumeDeployment', 'haltWorkspace', 'resumeWorkspace']),
   ...rows('deployments:read', ['getDeploymentHalt', 'getWorkspaceHalt']),

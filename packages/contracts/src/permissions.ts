@@ -29,8 +29,11 @@ export const ORGANIZATION_PERMISSION_MEANINGS = {
 } as const;
 type OrganizationPermission = keyof typeof ORGANIZATION_PERMISSION_MEANINGS;
 
-/** `listener:speak` is the only permission of a listener's key. */
-export type Permission = WorkspacePermission | OrganizationPermission | 'listener:speak';
+/**
+ * `listener:speak` is the only permission of a listener's key, `platform:speak` that of the key of the platform's own
+ * data planes.
+ */
+export type Permission = WorkspacePermission | OrganizationPermission | 'listener:speak' | 'platform:speak';
 
 /** A permission that the service checks itself, because it depends on more than the operation: `because` says on what. */
 interface PermissionOfService {

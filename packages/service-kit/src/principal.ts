@@ -5,8 +5,11 @@ import { UnauthorizedError, UnavailableError } from './errors.ts';
 
 /** The caller of a handler. */
 export interface Principal {
-  /** `project_user`: only the code of a deployment's project knows this caller. */
-  kind: PrincipalClaims['kind'] | 'anonymous' | 'internal' | 'project_user';
+  /**
+   * `project_user`: only the code of a deployment's project knows this caller. `data_plane`: one of the platform's own,
+   * in no organization.
+   */
+  kind: PrincipalClaims['kind'] | 'anonymous' | 'internal' | 'project_user' | 'data_plane';
   /** Identity id of the key or the person, or what a project calls its user; empty for `anonymous` and `internal`. */
   identity: string;
   /** Empty for a person who acts in no organization, who may only call operations for any signed-in person. */

@@ -41,6 +41,14 @@ export const configSchema = Type.Object({
   ),
 
   ...dataPlaneVariables,
+  DATA_POSTGRES_URI: Type.Optional(dataPlaneVariables.DATA_POSTGRES_URI),
+  DATA_PLANE_KEY: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9._~+/=-]{32,}$',
+      description:
+        "Key of the platform's own data planes. With it they run the deployments that no listener has, and this service runs none, reaches no cluster and opens no database of a deployment; `DRIVER` then says what they run.",
+    }),
+  ),
   DATA_DIR: Type.String({
     minLength: 1,
     description: 'Folder for uploaded sources, builds and the logs of revisions.',

@@ -8,6 +8,7 @@ import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import {
+  ConfigError,
   createApp,
   createPrincipalVerifier,
   InternalClient,
@@ -88,6 +89,7 @@ const ORG_ACCESS_TIMEOUT_MS = 3_000;
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const drivers = chooseDrivers(config);
+  const isApart = config.DATA_PLANE_KEY !== undefined;
   const hosts = new HostNames({
     publicUrl: config.PUBLIC_URL,
     domain: config.DEPLOYMENTS_DOMAIN,
@@ -106,10 +108,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     internalToken: config.INTERNAL_TOKEN,
     timeoutMs: ORG_ACCESS_TIMEOUT_MS,
   });
-  const referenced = new ReferencedSecrets({
-    folder: config.SECRET_REFERENCES_DIR,
-    ofWorkspaces: new WorkspaceSecrets(orgAccess),
-  });
+  const workspaceSecrets = new WorkspaceSecrets(orgAccess);
+  const referenced = new ReferencedSecrets({ folder: config.SECRET_REFERENCES_DIR, ofWorkspaces: workspaceSecrets });
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const open = () =>
@@ -159,12 +159,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
     makesImages: config.PROJECT_BASE_IMAGE !== undefined,
+    isApart,
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     pods: findPodRules(drivers, config),
   };
   const integrations = openIntegrations({ database, cipher, rules: repositoryRules(sourceRules), lifecycle });
-  const runsProjects = runsArtifact(drivers, 'project');
+  const runsProjects = !isApart && runsArtifact(drivers, 'project');
   const builds = new Builds({
     dataDir: config.DATA_DIR,
     sources: {
@@ -197,43 +198,47 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('signals', () => signals.close());
   // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits for changes', () => signals.drain());
-  const rollouts = new RolloutSignals({ prisma, signals, logger });
-  const dataPlane = await openDataPlane(
-    config,
-    {
-      drivers,
-      publicUrl: config.PUBLIC_URL,
-      jwksUrl,
-      leaseOwner: leaseOwner.id,
-      ownership,
-      sweepMs: config.SWEEP_SECONDS * 1000,
-      store: new PostgresRolloutStore(database),
-      builds,
-      openLog,
-      cipher,
-      secrets,
-      deploymentTokens,
-      keysOf: (id) => deploymentKeys.find(prisma, id),
-      hosts,
-      referenced,
-      scales: new PostgresScaleStore({ pool, logger }),
-      samples,
-      samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
-      credentials: issuePullCredentials(registry),
-      onGone: (id) => rollouts.notifyRemoved(id),
-      removeFiles: async (id, driver) => {
-        await removeContent(id);
-        if (!runsProjects || (await hasRunImages(prisma, id))) await driver.removeLeftovers(id);
+  const rollouts = new RolloutSignals({ prisma, signals, isApart, logger });
+  const openOwn = () =>
+    openDataPlane(
+      { ...config, DATA_POSTGRES_URI: requirePostgres(config) },
+      {
+        drivers,
+        publicUrl: config.PUBLIC_URL,
+        jwksUrl,
+        leaseOwner: leaseOwner.id,
+        ownership,
+        sweepMs: config.SWEEP_SECONDS * 1000,
+        store: new PostgresRolloutStore(database),
+        builds,
+        openLog,
+        cipher,
+        secrets,
+        deploymentTokens,
+        keysOf: (id) => deploymentKeys.find(prisma, id),
+        hosts,
+        referenced,
+        scales: new PostgresScaleStore({ pool, logger }),
+        samples,
+        samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
+        credentials: issuePullCredentials(registry),
+        onGone: (id) => rollouts.notifyRemoved(id),
+        removeFiles: async (id, driver) => {
+          await removeContent(id);
+          await driver.removeLeftovers(id, { hasRunImages: !runsProjects || (await hasRunImages(prisma, id)) });
+        },
       },
-    },
-    context,
-  );
-  rollouts.wakeDataPlane(dataPlane.reconciler);
-  dataPlane.start();
+      context,
+    );
+  if (!isApart) {
+    const dataPlane = await openOwn();
+    rollouts.wakeDataPlane(dataPlane.reconciler);
+    dataPlane.start();
+  }
 
   const listeners = openListeners(config, {
     ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, ownership, registry },
-    ...{ removeContent, builds, lifecycle, logger },
+    ...{ cipher, hosts, workspaceSecrets, removeContent, builds, lifecycle, logger },
   });
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
@@ -317,4 +322,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   earlyListener.serve(app);
   lifecycle.ready();
+}
+
+/** Returns the URI of the deployments' Postgres server, which only who runs deployments needs. */
+function requirePostgres({ DATA_POSTGRES_URI: uri }: Config): string {
+  if (uri === undefined) throw new ConfigError(['DATA_POSTGRES_URI is required without DATA_PLANE_KEY.']);
+  return uri;
 }

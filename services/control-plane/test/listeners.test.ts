@@ -325,9 +325,10 @@ describe('a deployment', () => {
         return found;
       };
       const queries = { deployment: { findMany }, revision, halt } as unknown as Queries;
-      const nothing = await readDesiredState(database.prisma, listener.id, told);
-      expect(await readDesiredState(queries, listener.id, told)).toEqual(nothing);
-      const next = await readDesiredState(database.prisma, listener.id, told);
+      const own = { listenerId: listener.id };
+      const nothing = await readDesiredState(database.prisma, own, told);
+      expect(await readDesiredState(queries, own, told)).toEqual(nothing);
+      const next = await readDesiredState(database.prisma, own, told);
       expect(next.deployments).toMatchObject([{ revisions: [{ status: 'CREATING' }] }]);
     } finally {
       await database.close();

@@ -12,6 +12,8 @@ export interface Woken {
 
 type Notified = Pick<Deployment, 'id' | 'listenerId'>;
 
+/** Wakes the platform's own data planes, where it has some of their own. */
+export const PLATFORM_SIGNAL = 'platform';
 const PLATFORM = 'rollout/';
 const BUILDS = 'build/';
 const REMOVED = 'removed/';
@@ -25,8 +27,11 @@ export class RolloutSignals implements Rollouts {
   readonly #prisma: PrismaClient;
   readonly #signals: Signals;
   readonly #logger: Logger;
+  readonly #isApart: boolean;
 
-  constructor(options: { prisma: PrismaClient; signals: Signals; logger: Logger }) {
+  /** @param options.isApart the platform's own deployments are run by data planes apart from this service */
+  constructor(options: { prisma: PrismaClient; signals: Signals; isApart: boolean; logger: Logger }) {
+    this.#isApart = options.isApart;
     this.#prisma = options.prisma;
     this.#signals = options.signals;
     this.#logger = options.logger;
@@ -36,14 +41,13 @@ export class RolloutSignals implements Rollouts {
     void this.#find(deploymentId).then((row) => {
       if (!row) return;
       this.wakeAll([row]);
-      if (row.listenerId !== null) this.notifyToBuild(deploymentId);
+      if (this.#isRunElsewhere(row)) this.notifyToBuild(deploymentId);
     });
   }
 
   /** Notifies all who run these deployments; a data plane once. */
   wakeAll(deployments: readonly Notified[]): void {
-    const names = deployments.map(({ id, listenerId }) => (listenerId === null ? PLATFORM + id : signalOf(listenerId)));
-    for (const name of new Set(names)) this.#signals.send(name);
+    for (const name of new Set(deployments.map((row) => this.#nameFor(row)))) this.#signals.send(name);
   }
 
   /** Notifies those who build for data planes: one of them may just be releasing the deployment that is to be built. */
@@ -66,9 +70,9 @@ export class RolloutSignals implements Rollouts {
     this.#follow(PLATFORM, woken, ({ listenerId }) => listenerId === null);
   }
 
-  /** Wakes those who build for listeners' data planes. */
+  /** Wakes those who build for data planes apart from this service. */
   wakeBuilds(woken: Woken): void {
-    this.#follow(BUILDS, woken, ({ listenerId }) => listenerId !== null);
+    this.#follow(BUILDS, woken, (row) => this.#isRunElsewhere(row));
   }
 
   /** Does not wait for remote deployments, because their data plane may be slow or unresponsive. */
@@ -80,6 +84,15 @@ export class RolloutSignals implements Rollouts {
     } finally {
       listening.stop();
     }
+  }
+
+  #isRunElsewhere({ listenerId }: Notified): boolean {
+    return this.#isApart || listenerId !== null;
+  }
+
+  #nameFor({ id, listenerId }: Notified): string {
+    if (listenerId !== null) return signalOf(listenerId);
+    return this.#isApart ? PLATFORM_SIGNAL : PLATFORM + id;
   }
 
   #follow(prefix: string, woken: Woken, isTheirs: (row: Notified) => boolean): void {

@@ -47,9 +47,19 @@ export class DriversByArtifact implements Driver {
     return this.#opened.some(({ row }) => row.accepts === kind && row.outlivesProcess);
   }
 
-  /** Removes what is left of a deleted deployment. @param namespace of the cluster it ran in; default: the usual one */
-  async removeLeftovers(deploymentId: string, namespace?: string): Promise<void> {
-    for (const { driver } of this.#opened) await driver.removeLeftovers?.(deploymentId, namespace);
+  /**
+   * Removes what is left of a deleted deployment. Drivers whose revisions outlive this process look always: they may have
+   * run it in an earlier configuration.
+   *
+   * @param options.hasRunImages false when it has never run as an image here
+   * @param options.namespace of the cluster it ran in; default: the usual one
+   */
+  async removeLeftovers(
+    deploymentId: string,
+    { hasRunImages, namespace }: { hasRunImages: boolean; namespace?: string | undefined },
+  ): Promise<void> {
+    for (const { row, driver } of this.#opened)
+      if (row.outlivesProcess || hasRunImages) await driver.removeLeftovers?.(deploymentId, namespace);
   }
 
   async close(): Promise<void> {

@@ -65,3 +65,14 @@ describe('a revision fails with the name of the variable', () => {
     await expect(start(chooseDrivers({ DRIVER: ['kubernetes'] }), spec)).rejects.toThrow('started');
   });
 });
+
+it('what is left of a deleted deployment is removed by drivers whose revisions outlive this process, whatever it ran as last', async () => {
+  const removed: string[] = [];
+  const opened = chooseDrivers({ DRIVER: ['kubernetes', 'process'] }).map((row) => ({
+    ...row,
+    open: () => ({ start: () => Promise.reject(), removeLeftovers: async () => void removed.push(row.name) }),
+  }));
+  const drivers = await DriversByArtifact.open(opened, {} as DriverConfig, {} as DriverOptions);
+  await drivers.removeLeftovers('deployment', { hasRunImages: false });
+  expect(removed).toEqual(['kubernetes']);
+});

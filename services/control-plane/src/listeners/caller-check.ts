@@ -6,13 +6,11 @@ import {
   JsonWebKeySet,
   VerifyKeyResponse,
 } from '@runyard/contracts';
-import { NotFoundError, type Principal, tenantOf, UnavailableError } from '@runyard/service-kit';
+import { NotFoundError, UnavailableError } from '@runyard/service-kit';
 import type { Static } from 'typebox';
-import type { ListenerLeases } from './listener-leases.ts';
-import { requireListener } from './listener-service.ts';
+import type { Speaker } from './speaker.ts';
 
 export interface CallerCheckOptions {
-  leases: ListenerLeases;
   orgAccessUrl: string;
   internalToken: string;
 }
@@ -25,23 +23,20 @@ const TIMEOUT_MS = 3_000;
  * deployment of that data plane, and not for the platform.
  */
 export class CallerCheck {
-  readonly #leases: ListenerLeases;
   readonly #baseUrl: string;
   readonly #token: string;
 
-  constructor({ leases, orgAccessUrl, internalToken }: CallerCheckOptions) {
-    this.#leases = leases;
+  constructor({ orgAccessUrl, internalToken }: CallerCheckOptions) {
     this.#baseUrl = orgAccessUrl.replace(/(?<!\/)\/+$/, '');
     this.#token = internalToken;
   }
 
-  /** @throws NotFoundError for a deployment of another listener; UnavailableError when org-access cannot be reached */
-  async verify(caller: Principal, id: string, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
-    const tenant = tenantOf(caller);
+  /** @throws NotFoundError for a deployment that is not its own; UnavailableError when org-access cannot be reached */
+  async verify(speaker: Speaker, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
     const [, deploymentId] = question.audience.split(':');
-    await this.#leases.runAsOwner(tenant, { id, epoch }, async (transaction) => {
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
       if (deploymentId === undefined) return;
-      const where = { id: deploymentId, listenerId: id };
+      const where = { ...own, id: deploymentId };
       const found = await transaction.deployment.findFirst({ where, select: { id: true } });
       if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
     });
@@ -59,9 +54,8 @@ export class CallerCheck {
     throw unavailable(new Error(`org-access answers ${answer.status}`));
   }
 
-  async keySet(caller: Principal, id: string): Promise<Static<typeof JsonWebKeySet>> {
-    const tenant = tenantOf(caller);
-    requireListener(await this.#leases.find(tenant, id), id);
+  async keySet(speaker: Speaker): Promise<Static<typeof JsonWebKeySet>> {
+    await speaker.require();
     const { status, body } = await this.#request('GET', '/.well-known/jwks.json');
     if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));
     return body;

@@ -1,29 +1,33 @@
 import type {
-  DataPlaneLease,
-  DataPlaneLeaseRequest,
+  DatabasePassword,
+  DatabasePasswordRequest,
   DeploymentReport,
   HaltReport,
   ListenerDesiredState,
   MetricsReport,
+  ProcessCountsReport,
   RevisionReport,
   RevisionReportAnswer,
+  RevisionRoute,
   RevisionStatus,
+  RouteReport,
+  WorkspaceSecretsQuestion,
+  WorkspaceSecretValues,
 } from '@runyard/contracts';
-import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
-import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
-import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import { signalOf, type Woken } from '../deployments/rollout-signals.ts';
+import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import type { Prisma, Revision } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import { activateRevision } from '../revisions/activate-revision.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
+import { routeChanges } from '../revisions/route-changes.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
-import type { ListenerLeases } from './listener-leases.ts';
+import type { SharedStates } from './shared-states.ts';
+import type { Speaker } from './speaker.ts';
 
 /** A data plane's request for its desired state. */
 export interface DesiredStateRequest {
@@ -33,63 +37,47 @@ export interface DesiredStateRequest {
   waitMs: number;
 }
 
-/** Answers the requests and reports of data planes. Each learns only of its listener's deployments. */
+export interface DataPlaneServiceOptions {
+  desiredState: Omit<DesiredStateDependencies, 'shared'>;
+  shared: SharedStates;
+  signals: Signals;
+  samples: SampleStore;
+  copies: CopiedLogs;
+  /** Is notified of revisions to build, and of the ends of deployments. */
+  rollouts: Pick<RolloutSignals, 'notifyToBuild' | 'notifyRemoved'>;
+  workspaceSecrets: Pick<WorkspaceSecrets, 'read'>;
+  /** Removes sources, builds and images. */
+  removeContent: (deploymentId: string) => Promise<void>;
+}
+
+/** Answers the requests and reports of data planes. Each learns only of its own deployments. */
 export class DataPlaneService {
-  readonly #leases: ListenerLeases;
-  readonly #stateDependencies: DesiredStateDependencies;
-  readonly #signals: Signals;
-  readonly #samples: SampleStore;
-  readonly #copies: CopiedLogs;
-  readonly #builds: Pick<Woken, 'wake'>;
-  readonly #removeContent: (deploymentId: string) => Promise<void>;
+  readonly #options: DataPlaneServiceOptions;
 
-  constructor(options: {
-    leases: ListenerLeases;
-    secrets: SecretSets;
-    tokens: DeploymentTokens;
-    keys: DeploymentKeys;
-    registry: Pick<Registry, 'address'>;
-    signals: Signals;
-    samples: SampleStore;
-    copies: CopiedLogs;
-    /** Is notified of revisions to build. */
-    builds: Pick<Woken, 'wake'>;
-    /** Removes sources, builds and images. */
-    removeContent: (deploymentId: string) => Promise<void>;
-  }) {
-    this.#leases = options.leases;
-    const { secrets, tokens, keys } = options;
-    this.#stateDependencies = { secrets, tokens, keys, registry: options.registry.address };
-    this.#signals = options.signals;
-    this.#samples = options.samples;
-    this.#copies = options.copies;
-    this.#builds = options.builds;
-    this.#removeContent = options.removeContent;
-  }
-
-  async connect(caller: Principal, id: string, request: DataPlaneLeaseRequest): Promise<DataPlaneLease> {
-    return this.#leases.take(tenantOf(caller), id, request);
+  constructor(options: DataPlaneServiceOptions) {
+    this.#options = options;
   }
 
   /** Returns undefined when the wait has ended without a change. */
   async desiredState(
-    caller: Principal,
-    id: string,
+    speaker: Speaker,
     { epoch, since, waitMs }: DesiredStateRequest,
     signal: AbortSignal,
   ): Promise<ListenerDesiredState | undefined> {
-    const tenant = tenantOf(caller);
+    const { signals, desiredState, shared } = this.#options;
+    const dependencies = { ...desiredState, ...(speaker.isPlatform && { shared }) };
     const until = performance.now() + waitMs;
-    const listening = this.#signals.listen(signalOf(id));
+    const listening = signals.listen(speaker.signal);
     try {
       while (!signal.aborted) {
-        const state = await this.#leases.runAsOwner(tenant, { id, epoch }, (transaction) =>
-          readDesiredState(transaction, id, this.#stateDependencies),
-        );
+        const state = await speaker.runAsOwner(epoch, async (transaction, own) => {
+          await speaker.takeUp(transaction);
+          return readDesiredState(transaction, own, dependencies);
+        });
         if (state.resource_version !== since) return state;
         const leftMs = until - performance.now();
-        if (leftMs <= 0 || this.#signals.isDraining) return undefined;
-        await listening.next(leftMs, signal);
+        if (leftMs <= 0 || signals.isDraining) return undefined;
+        await listening.next(Math.min(leftMs, speaker.lookMs), signal);
       }
       return undefined;
     } finally {
@@ -97,63 +85,49 @@ export class DataPlaneService {
     }
   }
 
-  async reportRevision(caller: Principal, id: string, report: RevisionReport): Promise<RevisionReportAnswer> {
-    const { epoch, revision_id: revisionId, status } = report;
-    const { deploymentId, ...answer } = await this.#leases.runAsOwner(
-      tenantOf(caller),
-      { id, epoch },
-      async (transaction) => {
-        const find = () =>
-          transaction.revision.findFirst({ where: { id: revisionId, deployment: { listenerId: id } } });
-        const revision = await find();
-        if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
-        const hasMoved = revision.status !== status && (await moveAsReported(transaction, revision, report));
-        const now = hasMoved ? status : (revision.status as RevisionStatus);
-        return { deploymentId: revision.deploymentId, is_accepted: now === status, status: now };
-      },
-    );
-    if (answer.status === 'AWAITING_BUILD') this.#builds.wake(deploymentId);
+  async reportRevision(speaker: Speaker, report: RevisionReport): Promise<RevisionReportAnswer> {
+    const { epoch, revision_id: revisionId, status, route } = report;
+    if (route && !speaker.isPlatform)
+      throw new InvalidFieldError(['body', 'route'], 'The data plane of a listener keeps its routes itself');
+    if (!route && speaker.isPlatform && status === 'DEPLOYED')
+      throw new InvalidFieldError(['body', 'route'], 'Field required');
+    const { deploymentId, ...answer } = await speaker.runAsOwner(epoch, async (transaction, own) => {
+      const revision = await transaction.revision.findFirst({ where: { id: revisionId, deployment: own } });
+      if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
+      const hasMoved = revision.status !== status && (await moveAsReported(transaction, revision, report));
+      const now = hasMoved ? status : (revision.status as RevisionStatus);
+      return { deploymentId: revision.deploymentId, is_accepted: now === status, status: now };
+    });
+    if (answer.status === 'AWAITING_BUILD') this.#options.rollouts.notifyToBuild(deploymentId);
     return answer;
   }
 
-  async reportDeployment(
-    caller: Principal,
-    ids: { listenerId: string; deploymentId: string },
-    { epoch, status }: DeploymentReport,
-  ): Promise<void> {
-    const { listenerId, deploymentId } = ids;
-    const tenant = tenantOf(caller);
-    const speaker = { id: listenerId, epoch };
-    const where = { id: deploymentId, listenerId };
+  async reportDeployment(speaker: Speaker, id: string, { epoch, status }: DeploymentReport): Promise<void> {
+    const { removeContent, copies, rollouts } = this.#options;
     if (status === 'DELETED') {
       // The removal may be slow or fail, so it runs outside the transaction. The deployment is deleted only after it.
-      const deleted = await this.#leases.runAsOwner(tenant, speaker, (transaction) =>
-        isDeletionRequested(transaction, where),
+      const deleted = await speaker.runAsOwner(epoch, (transaction, own) =>
+        isDeletionRequested(transaction, { ...own, id }),
       );
-      if (deleted) await this.#removeContent(deploymentId);
+      if (deleted) await removeContent(id);
     }
-    await this.#leases.runAsOwner(tenant, speaker, async (transaction) => {
-      if (status === 'READY') return markReady(transaction, where);
-      if (await deleteRemoved(transaction, where)) await this.#copies.removeDeployment(deploymentId);
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      if (status === 'READY') return markReady(transaction, { ...own, id });
+      if (await deleteRemoved(transaction, { ...own, id })) await copies.removeDeployment(id);
+    });
+    if (status === 'DELETED') rollouts.notifyRemoved(id);
+  }
+
+  async reportHalt(speaker: Speaker, id: string, { epoch, ...outcome }: HaltReport): Promise<void> {
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      await requireOwn(transaction, { ...own, id });
+      await haltStore.record(transaction, { ...own, id }, outcome);
     });
   }
 
-  async reportHalt(
-    caller: Principal,
-    ids: { listenerId: string; deploymentId: string },
-    { epoch, ...outcome }: HaltReport,
-  ): Promise<void> {
-    const { listenerId, deploymentId } = ids;
-    await this.#leases.runAsOwner(tenantOf(caller), { id: listenerId, epoch }, async (transaction) => {
-      const where = { id: deploymentId, listenerId };
-      if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw deploymentNotFound(where);
-      await haltStore.record(transaction, where, outcome);
-    });
-  }
-
-  async reportMetrics(caller: Principal, id: string, { epoch, samples }: MetricsReport): Promise<void> {
-    const own = await this.#leases.runAsOwner(tenantOf(caller), { id, epoch }, (transaction) =>
-      transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } }),
+  async reportMetrics(speaker: Speaker, { epoch, samples }: MetricsReport): Promise<void> {
+    const own = await speaker.runAsOwner(epoch, (transaction, where) =>
+      transaction.deployment.findMany({ where, select: { id: true } }),
     );
     const ids = new Set(own.map((each) => each.id));
     const taken = samples.map(({ deployment_id, point: { time, ...metrics } }) => ({
@@ -161,33 +135,85 @@ export class DataPlaneService {
       takenAt: new Date(time),
       metrics,
     }));
-    await this.#samples.insert(taken.filter(({ deploymentId }) => ids.has(deploymentId)));
+    await this.#options.samples.insert(taken.filter(({ deploymentId }) => ids.has(deploymentId)));
+  }
+
+  async reportRoute(speaker: Speaker, id: string, { epoch, upstreams, mount }: RouteReport): Promise<void> {
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      await requireOwn(transaction, { ...own, id });
+      if (upstreams) await routeChanges.setUpstreams(transaction, id, upstreams);
+      if (mount) await routeChanges.setMountPrefix(transaction, id, mount.revision_id.toLowerCase(), mount.prefix);
+    });
+  }
+
+  async reportProcessCounts(speaker: Speaker, id: string, { epoch, counts }: ProcessCountsReport): Promise<void> {
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      await requireOwn(transaction, { ...own, id });
+      await this.#options.shared.storeCounts(transaction, id, counts);
+    });
+  }
+
+  async storePassword(
+    speaker: Speaker,
+    id: string,
+    { epoch, password }: DatabasePasswordRequest,
+  ): Promise<DatabasePassword> {
+    return speaker.runAsOwner(epoch, async (transaction, own) => {
+      await requireOwn(transaction, { ...own, id });
+      return { password: await this.#options.shared.storePassword(transaction, id, password) };
+    });
+  }
+
+  /** @throws NotFoundError when it runs no deployment of the workspace; UnavailableError */
+  async workspaceSecrets(
+    speaker: Speaker,
+    { epoch, tenant_id: workspaceId, keys }: WorkspaceSecretsQuestion,
+  ): Promise<WorkspaceSecretValues> {
+    const tenant = await speaker.runAsOwner(epoch, (transaction, own) =>
+      transaction.deployment.findFirst({
+        where: { ...own, workspaceId },
+        select: { organizationId: true, workspaceId: true },
+      }),
+    );
+    if (!tenant) throw new NotFoundError(`Workspace ID ${workspaceId} not found.`);
+    const secrets = await this.#options.workspaceSecrets.read(tenant, keys);
+    return { secrets: [...secrets].map(([key, value]) => ({ key, value })) };
   }
 }
 
 async function moveAsReported(
   transaction: Prisma.TransactionClient,
   revision: Revision,
-  { status, message = null, image_version: imageVersion = null }: RevisionReport,
+  { status, message = null, image_version: imageVersion = null, route }: RevisionReport,
 ): Promise<boolean> {
   if (status !== 'DEPLOYED') return moveRevision(transaction, revision, status, message);
+  if (route) return routeChanges.activate(transaction, revision, { ...activationOf(route), imageVersion }, message);
   return (await activateRevision(transaction, revision, { imageVersion }, message)) !== undefined;
 }
 
-interface ReportedDeployment {
-  id: string;
-  listenerId: string;
+const activationOf = ({ upstreams, has_custom_auth, mount_prefix }: RevisionRoute) => ({
+  upstreams,
+  hasCustomAuth: has_custom_auth,
+  mountPrefix: mount_prefix,
+});
+
+type OwnDeployment = Prisma.DeploymentWhereInput & { id: string };
+
+/** @throws NotFoundError when it is not one of the data plane's */
+async function requireOwn(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<void> {
+  if (!(await transaction.deployment.findFirst({ where, select: { id: true } })))
+    throw new NotFoundError(`Deployment ID ${where.id} not found.`, { code: 'deployment_not_found' });
 }
 
-async function markReady(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<void> {
-  if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw deploymentNotFound(where);
+async function markReady(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<void> {
+  await requireOwn(transaction, where);
   await transaction.deployment.updateMany({
     where: { ...where, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
     data: { status: 'READY' },
   });
 }
 
-async function isDeletionRequested(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<boolean> {
+async function isDeletionRequested(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<boolean> {
   const deleted = { ...where, deleteRequestedAt: { not: null } };
   return (await transaction.deployment.findFirst({ where: deleted, select: { id: true } })) !== null;
 }
@@ -198,13 +224,9 @@ async function isDeletionRequested(transaction: Prisma.TransactionClient, where:
  * @returns false when the row did not exist any more, which is no error, as reports may be repeated
  * @throws NotFoundError when the deployment must not be deleted
  */
-async function deleteRemoved(transaction: Prisma.TransactionClient, where: ReportedDeployment): Promise<boolean> {
+async function deleteRemoved(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<boolean> {
   const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });
   if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } })))
-    throw deploymentNotFound(where);
+    throw new NotFoundError(`Deployment ID ${where.id} not found.`, { code: 'deployment_not_found' });
   return count > 0;
-}
-
-function deploymentNotFound({ id }: ReportedDeployment): NotFoundError {
-  return new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
 }

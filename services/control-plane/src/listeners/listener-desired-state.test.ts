@@ -33,7 +33,7 @@ it("a project's image has the registry's current host, and a new host changes th
     halt: { findMany: async () => [] },
   } as unknown as Queries;
   const toldBy = (url: string) =>
-    readDesiredState(queries, 'l', { secrets, tokens, keys, registry: new RegistryAddress(url) });
+    readDesiredState(queries, { listenerId: 'l' }, { secrets, tokens, keys, registry: new RegistryAddress(url) });
   const [before, after] = await Promise.all([toldBy('https://agents.example.com'), toldBy('https://images.test:5000')]);
   expect(before.deployments[0]?.revisions[0]?.image).toEqual(revision.image);
   expect(after.deployments[0]?.revisions[0]?.image).toEqual({ ...revision.image, uri: `images.test:5000/${name}` });

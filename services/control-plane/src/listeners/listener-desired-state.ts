@@ -9,6 +9,7 @@ import type {
   RevisionStatus,
   Secret,
   SecretReference,
+  SharedState,
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
@@ -16,32 +17,35 @@ import type { Queries } from '../database/database.ts';
 import type { StoredSourceConfig } from '../deployments/custom-url.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import type { Deployment, Revision } from '../generated/client.ts';
+import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import type { RegistryAddress } from '../images/registry-address.ts';
 import type { DesiredHalt } from '../revisions/halts/desired-halt.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import type { SharedStates } from './shared-states.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
-const FORMAT_VERSION = 5;
+const FORMAT_VERSION = 6;
 
 export interface DesiredStateDependencies {
   secrets: SecretSets;
   tokens: Pick<DeploymentTokens, 'variableOf'>;
   keys: Pick<DeploymentKeys, 'variableOf'>;
+  /** Keeps what the platform's own data planes share; undefined for those of listeners. */
+  shared?: Pick<SharedStates, 'of'> | undefined;
   /** The platform's registry, with its current host. */
   registry: Pick<RegistryAddress, 'host'>;
 }
 
-/** Returns what the data plane of a listener has to run now. */
+/** Returns what a data plane has to run now: the deployments that `where` selects. */
 export async function readDesiredState(
   queries: Queries,
-  listenerId: string,
-  { secrets, tokens, keys, registry }: DesiredStateDependencies,
+  where: Prisma.DeploymentWhereInput,
+  { secrets, tokens, keys, registry, shared }: DesiredStateDependencies,
 ): Promise<ListenerDesiredState> {
   const deployments = await queries.deployment.findMany({
-    where: { listenerId },
+    where,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   const halts = await haltStore.unitedOf(queries, deployments);
@@ -62,14 +66,16 @@ export async function readDesiredState(
     const found = await keys.variableOf(queries, row);
     own.set(row.id, [tokens.variableOf(row.id), ...(found ? [found] : [])]);
   }
+  const states = (await shared?.of(queries, deployments)) ?? new Map<string, SharedState>();
   return {
-    resource_version: versionOf(deployments, revisions, registry, own),
+    resource_version: versionOf(deployments, revisions, registry, own, states),
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
       ...haltOf(deployment, halts.get(deployment.id)),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)
         .map((revision) => revisionOf(revision, own.get(deployment.id) ?? [], { secrets, registry })),
+      ...(shared && { platform: states.get(deployment.id)! }),
     })),
   };
 }
@@ -84,6 +90,7 @@ function versionOf(
   revisions: Revision[],
   { host }: DesiredStateDependencies['registry'],
   own: ReadonlyMap<string, readonly Secret[]>,
+  states: ReadonlyMap<string, SharedState>,
 ): string {
   const rows = [
     FORMAT_VERSION,
@@ -96,6 +103,8 @@ function versionOf(
       latestRevisionId,
       String(haltVersion),
       own.get(id),
+      // Not the numbers of its processes, which the data plane itself reports.
+      states.get(id)?.public_urls,
     ]),
     // The rest of a revision never changes, except its image, which is set together with a status.
     ...revisions.map(({ id, status }) => [id, status]),

@@ -11,11 +11,16 @@ import {
   listListenerKeys,
   listListeners,
   patchListener,
+  readSecretsOfWorkspace,
+  releaseListenerLease,
   reportDeploymentHalt,
   reportDeploymentMetrics,
+  reportDeploymentRoute,
   reportDeploymentStatus,
+  reportProcessCounts,
   reportRevisionLogs,
   reportRevisionStatus,
+  storeDatabasePassword,
   takeListenerLease,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
@@ -26,11 +31,13 @@ import type { ListenerKeys } from './listener-keys.ts';
 import type { ListenerService } from './listener-service.ts';
 import type { PullTokenIssuer } from './pull-token-issuer.ts';
 import type { ReportedLogs } from './reported-logs.ts';
+import type { Speakers } from './speakers.ts';
 
 /** Answers with secrets must not be cached. */
 const NO_STORE = { 'cache-control': 'no-store' };
 
 export interface ListenerServices {
+  speakers: Speakers;
   listeners: ListenerService;
   listenerKeys: ListenerKeys;
   dataPlanes: DataPlaneService;
@@ -40,7 +47,7 @@ export interface ListenerServices {
 }
 
 export function listenerRoutes(
-  { listeners, listenerKeys, dataPlanes, callers, logs, pullTokens }: ListenerServices,
+  { listeners, listenerKeys, speakers, dataPlanes, callers, logs, pullTokens }: ListenerServices,
   keys: IdempotencyKeys,
 ): BoundOperation[] {
   return [
@@ -63,49 +70,66 @@ export function listenerRoutes(
       return noContent();
     }),
     bind(takeListenerLease, async ({ caller, params, body }) =>
-      ok(await dataPlanes.connect(caller, idOf(params), body), NO_STORE),
+      ok(await speakers.of(caller, idOf(params)).take(body), NO_STORE),
     ),
+    bind(releaseListenerLease, async ({ caller, params, query }) => {
+      await speakers.of(caller, idOf(params)).release(query.epoch);
+      return noContent();
+    }),
     bind(getListenerDesiredState, async ({ caller, params, query, signal, res }) => {
       // A request that waits for changes takes no room from requests that do work.
       excludeFromInFlight(res);
       const { epoch, since, wait_seconds: seconds } = query;
       const request = { epoch, since, waitMs: seconds * 1000 };
-      const state = await dataPlanes.desiredState(caller, idOf(params), request, signal);
+      const state = await dataPlanes.desiredState(speakers.of(caller, idOf(params)), request, signal);
       return state ? ok(state, NO_STORE) : noContent();
     }),
     bind(createPullToken, async ({ caller, params, body }) =>
-      ok(await pullTokens.issue(caller, deploymentOf(params), body), NO_STORE),
+      ok(await pullTokens.issue(speakers.of(caller, idOf(params)), deploymentOf(params), body), NO_STORE),
     ),
     bind(reportRevisionStatus, async ({ caller, params, body }) =>
       ok(
-        await dataPlanes.reportRevision(caller, idOf(params), {
+        await dataPlanes.reportRevision(speakers.of(caller, idOf(params)), {
           ...body,
           revision_id: body.revision_id.toLowerCase(),
         }),
       ),
     ),
     bind(reportDeploymentStatus, async ({ caller, params, body }) => {
-      await dataPlanes.reportDeployment(caller, deploymentOf(params), body);
+      await dataPlanes.reportDeployment(speakers.of(caller, idOf(params)), deploymentOf(params), body);
+      return noContent();
+    }),
+    bind(reportDeploymentRoute, async ({ caller, params, body }) => {
+      await dataPlanes.reportRoute(speakers.of(caller, idOf(params)), deploymentOf(params), body);
       return noContent();
     }),
     bind(reportDeploymentHalt, async ({ caller, params, body }) => {
-      await dataPlanes.reportHalt(caller, deploymentOf(params), body);
+      await dataPlanes.reportHalt(speakers.of(caller, idOf(params)), deploymentOf(params), body);
       return noContent();
     }),
     bind(reportDeploymentMetrics, async ({ caller, params, body }) => {
-      await dataPlanes.reportMetrics(caller, idOf(params), body);
+      await dataPlanes.reportMetrics(speakers.of(caller, idOf(params)), body);
       return noContent();
     }),
-    bind(reportRevisionLogs, async ({ caller, params, body }) => ok(await logs.report(caller, idOf(params), body))),
-    bind(checkListenerCaller, async ({ caller, params, body }) =>
-      ok(await callers.verify(caller, idOf(params), body), NO_STORE),
+    bind(reportProcessCounts, async ({ caller, params, body }) => {
+      await dataPlanes.reportProcessCounts(speakers.of(caller, idOf(params)), deploymentOf(params), body);
+      return noContent();
+    }),
+    bind(reportRevisionLogs, async ({ caller, params, body }) =>
+      ok(await logs.report(speakers.of(caller, idOf(params)), body)),
     ),
-    bind(getListenerKeySet, async ({ caller, params }) => ok(await callers.keySet(caller, idOf(params)))),
+    bind(storeDatabasePassword, async ({ caller, params, body }) =>
+      ok(await dataPlanes.storePassword(speakers.of(caller, idOf(params)), deploymentOf(params), body), NO_STORE),
+    ),
+    bind(readSecretsOfWorkspace, async ({ caller, params, body }) =>
+      ok(await dataPlanes.workspaceSecrets(speakers.of(caller, idOf(params)), body), NO_STORE),
+    ),
+    bind(checkListenerCaller, async ({ caller, params, body }) =>
+      ok(await callers.verify(speakers.of(caller, idOf(params)), body), NO_STORE),
+    ),
+    bind(getListenerKeySet, async ({ caller, params }) => ok(await callers.keySet(speakers.of(caller, idOf(params))))),
   ];
 }
 
 const idOf = (params: { listener_id: string }) => params.listener_id.toLowerCase();
-const deploymentOf = (params: { listener_id: string; deployment_id: string }) => ({
-  listenerId: idOf(params),
-  deploymentId: params.deployment_id.toLowerCase(),
-});
+const deploymentOf = (params: { deployment_id: string }) => params.deployment_id.toLowerCase();

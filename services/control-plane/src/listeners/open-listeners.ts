@@ -1,3 +1,4 @@
+import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
@@ -6,35 +7,38 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
+import type { HostNames } from '../deployments/host-names.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
+import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { CallerCheck } from './caller-check.ts';
-import { acceptListenerKeys } from './data-plane-principal.ts';
+import { acceptDataPlaneKeys } from './data-plane-principal.ts';
 import { DataPlaneService } from './data-plane-service.ts';
 import { LeaseExpiryWatch } from './lease-expiry-watch.ts';
 import { ListenerKeys } from './listener-keys.ts';
-import { ListenerLeases } from './listener-leases.ts';
 import { listenerRoutes } from './listener-routes.ts';
 import { ListenerService } from './listener-service.ts';
 import { PullTokenIssuer } from './pull-token-issuer.ts';
 import { RemoteBuild } from './remote-build.ts';
 import { RemoteBuildStore } from './remote-build-store.ts';
 import { ReportedLogs } from './reported-logs.ts';
+import { SharedStates } from './shared-states.ts';
+import { Speakers } from './speakers.ts';
 
 export interface Listeners {
   routes(keys: IdempotencyKeys): BoundOperation[];
   /** Deletes the listeners of a deleted workspace, after its deployments. */
   removeWorkspace(tenant: Tenant): Promise<void>;
-  /** Authenticates listener keys, and other callers with `others`. */
+  /** Authenticates the keys of data planes, and other callers with `others`. */
   acceptKeys(others: PrincipalVerifier): PrincipalVerifier;
 }
 
-/** Opens all parts for remote data planes and registers what has to be closed. */
+/** Opens all parts for data planes apart from this service and registers what has to be closed. */
 export function openListeners(
   config: Config,
   dependencies: {
@@ -49,6 +53,9 @@ export function openListeners(
     /** The leases of this process among those that build. */
     ownership: Ownership;
     registry: Registry;
+    cipher: Cipher;
+    hosts: HostNames;
+    workspaceSecrets: WorkspaceSecrets;
     /** Removes a deployment's sources, builds and images. */
     removeContent(deploymentId: string): Promise<void>;
     lifecycle: Lifecycle;
@@ -65,15 +72,22 @@ export function openListeners(
     rollouts,
     ownership,
     registry,
+    cipher,
+    hosts,
+    workspaceSecrets,
     removeContent,
     lifecycle,
     logger,
   } = dependencies;
-  const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
-  const silence = new LeaseExpiryWatch({ database, leaseMs, logger });
+  const listenerLeaseMs = config.LISTENER_LEASE_SECONDS * 1000;
+  const silence = new LeaseExpiryWatch({ database, leaseMs: listenerLeaseMs, logger });
   silence.start();
   lifecycle.onStop('lease expiry watch', () => silence.stop());
-  const store = new RemoteBuildStore(database, (deploymentId) => rollouts.notifyBuilt(deploymentId));
+  const store = new RemoteBuildStore({
+    database,
+    isApart: config.DATA_PLANE_KEY !== undefined,
+    onMoved: (deploymentId) => rollouts.notifyBuilt(deploymentId),
+  });
   const builds = new Reconciler({
     store,
     workOn: (id) => new RemoteBuild(id, { store, builds: dependencies.builds, logger }),
@@ -84,31 +98,26 @@ export function openListeners(
   rollouts.wakeBuilds(builds);
   builds.start();
   lifecycle.onStop('builds for data planes', () => builds.stop(0));
-  const leases = new ListenerLeases({ database, leaseMs });
   const copies = new CopiedLogs(config.DATA_DIR);
   const listenerKeys = new ListenerKeys(database);
+  const platformLeaseMs = config.LEASE_SECONDS * 1000;
   const services = {
+    speakers: new Speakers({ database, listenerLeaseMs, platformLeaseMs }),
     listenerKeys,
     listeners: new ListenerService({ database, copies, removeContent }),
     dataPlanes: new DataPlaneService({
-      leases,
-      secrets,
-      tokens,
-      keys,
-      registry,
-      signals,
-      samples,
-      copies,
-      builds: { wake: (id) => rollouts.notifyToBuild(id) },
-      removeContent,
+      desiredState: { secrets, tokens, keys, registry: registry.address },
+      shared: new SharedStates({ cipher, hosts }),
+      ...{ signals, samples, copies, rollouts, workspaceSecrets, removeContent },
     }),
-    pullTokens: new PullTokenIssuer({ leases, registry }),
-    logs: new ReportedLogs({ leases, copies }),
-    callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
+    pullTokens: new PullTokenIssuer(registry),
+    logs: new ReportedLogs(copies),
+    callers: new CallerCheck({ orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
   };
   return {
     routes: (keys) => listenerRoutes(services, keys),
     removeWorkspace: (tenant) => services.listeners.deleteAll(tenant),
-    acceptKeys: (others) => acceptListenerKeys(listenerKeys, others),
+    acceptKeys: (others) =>
+      acceptDataPlaneKeys({ ofListeners: listenerKeys, ofPlatform: config.DATA_PLANE_KEY }, others),
   };
 }

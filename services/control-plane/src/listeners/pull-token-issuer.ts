@@ -1,28 +1,26 @@
 import type { PullToken, PullTokenRequest } from '@runyard/contracts';
-import { NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import { NotFoundError } from '@runyard/service-kit';
 import { parseImageReference } from '../images/image-reference.ts';
 import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../images/registry-address.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { ListenerLeases } from './listener-leases.ts';
+import type { Speaker } from './speaker.ts';
 
 /** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */
 export class PullTokenIssuer {
-  readonly #leases: ListenerLeases;
   readonly #registry: Pick<Registry, 'address' | 'tokens'>;
 
-  constructor(options: { leases: ListenerLeases; registry: Pick<Registry, 'address' | 'tokens'> }) {
-    this.#leases = options.leases;
-    this.#registry = options.registry;
+  constructor(registry: Pick<Registry, 'address' | 'tokens'>) {
+    this.#registry = registry;
   }
 
-  /** @throws NotFoundError for a deployment of another listener, and for an image of another deployment */
+  /** @throws NotFoundError for a deployment that is not its own, and for an image of another deployment */
   async issue(
-    caller: Principal,
-    { listenerId, deploymentId }: { listenerId: string; deploymentId: string },
+    speaker: Speaker,
+    deploymentId: string,
     { epoch, image_uri: imageUri, lifetime_seconds: seconds }: PullTokenRequest,
   ): Promise<PullToken> {
-    await this.#leases.runAsOwner(tenantOf(caller), { id: listenerId, epoch }, async (transaction) => {
-      const where = { id: deploymentId, listenerId, deleteRequestedAt: null };
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      const where = { ...own, id: deploymentId, deleteRequestedAt: null };
       const found = await transaction.deployment.findFirst({ where, select: { id: true } });
       if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
     });

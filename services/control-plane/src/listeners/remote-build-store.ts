@@ -8,24 +8,27 @@ import { PostgresRolloutStore, type RolloutRevision } from '../revisions/rollout
 /** The statuses in which the platform has to build a revision. */
 export const TO_BUILD: RevisionStatus[] = ['AWAITING_BUILD', 'BUILDING'];
 
-const remoteDeployments: Prisma.DeploymentWhereInput = { listenerId: { not: null }, deleteRequestedAt: null };
-
-/** Stores the roll-outs of remote deployments, as far as the platform builds for them. */
+/** Stores the roll-outs of deployments that run elsewhere, as far as the platform builds for them. */
 export class RemoteBuildStore extends PostgresRolloutStore {
   readonly #database: Database;
+  readonly #deployments: Prisma.DeploymentWhereInput;
   readonly #onMoved: (deploymentId: string) => void;
 
-  /** @param onMoved is called when this process has changed a status */
-  constructor(database: Database, onMoved: (deploymentId: string) => void) {
-    super(database);
-    this.#database = database;
-    this.#onMoved = onMoved;
+  /**
+   * @param options.isApart data planes apart from this service run the platform's own deployments too
+   * @param options.onMoved is called when this process has changed a status
+   */
+  constructor(options: { database: Database; isApart: boolean; onMoved: (deploymentId: string) => void }) {
+    super(options.database);
+    this.#database = options.database;
+    this.#deployments = { deleteRequestedAt: null, ...(!options.isApart && { listenerId: { not: null } }) };
+    this.#onMoved = options.onMoved;
   }
 
   /** Returns the ids of deployments with a revision to build. */
   override async allIds(): Promise<string[]> {
     const rows = await this.#database.prisma.revision.findMany({
-      where: { status: { in: TO_BUILD }, deployment: remoteDeployments },
+      where: { status: { in: TO_BUILD }, deployment: this.#deployments },
       distinct: ['deploymentId'],
       select: { deploymentId: true },
     });
@@ -35,7 +38,7 @@ export class RemoteBuildStore extends PostgresRolloutStore {
   /** Returns null when the deployment has nothing to build. */
   nextToBuild(deploymentId: string): Promise<RolloutRevision | null> {
     return this.#database.prisma.revision.findFirst({
-      where: { deploymentId, status: { in: TO_BUILD }, deployment: remoteDeployments },
+      where: { deploymentId, status: { in: TO_BUILD }, deployment: this.#deployments },
       orderBy: { number: 'asc' },
     });
   }

@@ -5,12 +5,14 @@ import type { StepResult } from '../reconciler/deployment-rollout.ts';
 import type { DeploymentWork } from '../reconciler/reconciler.ts';
 import { failRevision, RevisionEndedError, reachStatus } from '../reconciler/revision-steps.ts';
 import { BuildError } from '../revisions/build-error.ts';
-import type { RolloutRevision } from '../revisions/rollout-store.ts';
+import type { Artifact } from '../revisions/driver.ts';
+import { openFolderOf } from '../revisions/local-directory.ts';
+import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import type { RemoteBuildStore } from './remote-build-store.ts';
 
 export interface RemoteBuildDependencies {
   store: RemoteBuildStore;
-  builds: Pick<Builds, 'build' | 'find' | 'keepOnly' | 'remove'>;
+  builds: Pick<Builds, 'isBuilt' | 'build' | 'find' | 'useFolder' | 'keepOnly' | 'remove'>;
   logger: Logger;
 }
 
@@ -63,12 +65,11 @@ export class RemoteBuild implements DeploymentWork {
   }
 
   async #build(revision: RolloutRevision, signal: AbortSignal): Promise<void> {
-    const { store, builds } = this.#dependencies;
+    const { store } = this.#dependencies;
     try {
       const deployment = await store.find(this.#id);
       if (!deployment) return;
-      await builds.build(deployment, revision, { signal, onBegin: () => reachStatus(store, revision, 'BUILDING') });
-      const image = await builds.find(revision);
+      const image = await this.#makeImage(deployment, revision, signal);
       if (image?.kind !== 'image') throw new Error(`the image of revision ${revision.id} is gone`);
       await store.finishBuild(revision, image);
     } catch (error) {
@@ -77,6 +78,21 @@ export class RemoteBuild implements DeploymentWork {
       if (!(error instanceof BuildError) && isUnavailable(error)) throw error;
       await failRevision(store, revision, error, this.#logger);
     }
+  }
+
+  async #makeImage(
+    deployment: RolloutDeployment,
+    revision: RolloutRevision,
+    signal: AbortSignal,
+  ): Promise<Artifact | null> {
+    const { store, builds } = this.#dependencies;
+    const onBegin = () => reachStatus(store, revision, 'BUILDING');
+    if (!builds.isBuilt(revision.source)) {
+      await onBegin();
+      return builds.useFolder(revision, await openFolderOf(revision), signal);
+    }
+    await builds.build(deployment, revision, { signal, onBegin });
+    return builds.find(revision);
   }
 
   /** Removes builds and images that no revision needs, or all of them when the deployment was deleted meanwhile. */

@@ -1,32 +1,29 @@
 import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
-import { InvalidFieldError, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
+import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import { type CopiedLogs, LogFileFullError } from '../logs/copied-logs.ts';
 import { timeOfId } from '../logs/entry-ids.ts';
 import type { StoredEntry } from '../logs/log-entry.ts';
-import type { ListenerLeases } from './listener-leases.ts';
+import type { Speaker } from './speaker.ts';
 
-/** Stores log lines that data planes report of their listener's revisions. They are read like all other logs. */
+/** Stores log lines that data planes report of their revisions. They are read like all other logs. */
 export class ReportedLogs {
-  readonly #leases: ListenerLeases;
   readonly #copies: CopiedLogs;
 
-  constructor(options: { leases: ListenerLeases; copies: CopiedLogs }) {
-    this.#leases = options.leases;
-    this.#copies = options.copies;
+  constructor(copies: CopiedLogs) {
+    this.#copies = copies;
   }
 
   /**
    * @throws NotFoundError; ConflictError when the epoch is not the latest; UnprocessableError for lines out of order,
    * or too many
    */
-  async report(caller: Principal, id: string, report: LogReport): Promise<LogReportAnswer> {
-    const tenant = tenantOf(caller);
+  async report(speaker: Speaker, report: LogReport): Promise<LogReportAnswer> {
     checkAscending(report);
     const { epoch, type: kind, first_id: firstId, after, entries } = report;
     const revisionId = report.revision_id.toLowerCase();
-    // The listener's row is locked, so no other request appends to these copies meanwhile.
-    return this.#leases.runAsOwner(tenant, { id, epoch }, async (transaction) => {
-      const where = { id: revisionId, deployment: { listenerId: id } };
+    // The speaker's row is locked, so no other request appends to these copies meanwhile.
+    return speaker.runAsOwner(epoch, async (transaction, own) => {
+      const where = { id: revisionId, deployment: own };
       const revision = await transaction.revision.findFirst({ where, select: { deploymentId: true } });
       if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
       const owner = { deploymentId: revision.deploymentId, revisionId, kind };

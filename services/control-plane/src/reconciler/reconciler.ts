@@ -86,6 +86,11 @@ export class Reconciler implements Woken {
     this.#sweeps.wake();
   }
 
+  /** Ends, at once, the deployments that another process has now. */
+  checkOwnership(): Promise<void> {
+    return this.#renew();
+  }
+
   /**
    * Ends the processes of every deployment, by force after `graceMs`, and releases the leases. Revisions that outlive
    * this process keep running, unless `release` is false.

@@ -3,9 +3,10 @@ import type { Cipher } from '@runyard/encryption';
 import { resourcesOf } from '../compute/scale-bounds.ts';
 import { type DatabaseAccess, DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
 import { redisKeyPrefix } from '../deployment-servers/deployment-redis.ts';
+import { passwordPlace } from '../revisions/database-passwords.ts';
 import type { Artifact, RevisionSpec } from '../revisions/driver.ts';
 import { isImageSource } from '../revisions/image-sources.ts';
-import { openLocalDirectory } from '../revisions/local-directory.ts';
+import { openFolderOf } from '../revisions/local-directory.ts';
 import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
 
@@ -113,11 +114,5 @@ async function findArtifact(
   const built = await builds.find(revision);
   if (built) return built;
   if (builds.isBuilt(revision.source)) throw new Error(`the build of revision ${revision.id} is gone`);
-  const source = {
-    ...(revision.sourceConfig as SourceConfig),
-    ...(revision.sourceRevisionConfig as SourceRevisionConfig),
-  };
-  return builds.useFolder(revision, await openLocalDirectory(source), signal);
+  return builds.useFolder(revision, await openFolderOf(revision), signal);
 }
-
-const passwordPlace = (deploymentId: string) => `deployment/${deploymentId}/database-password`;

@@ -10,6 +10,13 @@ export const configSchema = Type.Object({
     format: 'uri',
     description: 'Base URL of the platform whose deployments are run here; it may end in a path.',
   }),
+  DATA_PLANE_KEY: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9._~+/=-]{32,}$',
+      description:
+        "In place of a listener: the variable of this name of control-plane. This is then one of the platform's own data planes, which share the deployments that no listener has.",
+    }),
+  ),
   LISTENER_KEY: Type.Optional(
     Type.String({ minLength: 1, description: 'Key of the listener, as `POST /v2/listeners/{id}/keys` gives it.' }),
   ),
@@ -23,7 +30,9 @@ export const configSchema = Type.Object({
   WORKSPACE_ID: Type.Optional(
     Type.String({ format: 'uuid', description: 'The workspace of the listener; needed with `API_KEY`.' }),
   ),
-  LISTENER_ID: Type.String({ format: 'uuid', description: 'For whom deployments are run here.' }),
+  LISTENER_ID: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The listener whose deployments are run here.' }),
+  ),
   ENCRYPTION_KEY: Type.String({
     minLength: 1,
     description:
@@ -37,7 +46,7 @@ export const configSchema = Type.Object({
     Type.String({
       format: 'uri',
       description:
-        'Base URL of the gateway beside this data plane, as clients know it; shown as `custom_url` of its deployments.',
+        'Base URL of the gateway beside this data plane, as clients know it; shown as `custom_url` of its deployments. With `DATA_PLANE_KEY`, where it is needed, that of the platform.',
     }),
   ),
   PLATFORM_JWKS_URL: Type.Optional(

@@ -2,6 +2,8 @@ import {
   CallerAnswer,
   type CallerQuestion,
   conforms,
+  DatabasePassword,
+  type DatabasePasswordRequest,
   DataPlaneLease,
   type DataPlaneLeaseRequest,
   type DeploymentReport,
@@ -11,10 +13,14 @@ import {
   type LogReport,
   LogReportAnswer,
   type MetricsReport,
+  type ProcessCountsReport,
   PullToken,
   type PullTokenRequest,
   type RevisionReport,
   RevisionReportAnswer,
+  type RouteReport,
+  type WorkspaceSecretsQuestion,
+  WorkspaceSecretValues,
 } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
 import type { Static, TSchema } from 'typebox';
@@ -38,12 +44,16 @@ export class ControlPlaneRefusedError extends Error {
 export interface ControlPlaneAccess {
   /** May have a path. */
   url: string;
-  listenerId: string;
+  /** The listener, or the data plane itself when it is one of the platform's own. */
+  speakerId: string;
   credentials: Credentials;
 }
 
-/** A key of the listener, or a platform key with the workspace it is used in. */
-export type Credentials = { listenerKey: string } | { apiKey: string; workspaceId: string };
+/**
+ * A key of the listener, that of the platform's own data planes, or a key of the platform's API with the workspace it is
+ * used in.
+ */
+export type Credentials = { key: string } | { apiKey: string; workspaceId: string };
 
 /** Milliseconds for an answer beyond the requested wait, because a connection may be broken without an error. */
 const ANSWER_MS = 10_000;
@@ -55,17 +65,21 @@ export class ControlPlaneClient {
   readonly #baseUrl: string;
   readonly #headers: Record<string, string>;
 
-  constructor({ url, listenerId, credentials }: ControlPlaneAccess) {
-    this.#baseUrl = `${url.replace(/(?<!\/)\/+$/, '')}/v2/listeners/${listenerId}`;
+  constructor({ url, speakerId, credentials }: ControlPlaneAccess) {
+    this.#baseUrl = `${url.replace(/(?<!\/)\/+$/, '')}/v2/listeners/${speakerId}`;
     const who: Record<string, string> =
-      'listenerKey' in credentials
-        ? { authorization: `Bearer ${credentials.listenerKey}` }
+      'key' in credentials
+        ? { authorization: `Bearer ${credentials.key}` }
         : { 'x-api-key': credentials.apiKey, 'x-tenant-id': credentials.workspaceId };
     this.#headers = { ...who, 'content-type': 'application/json' };
   }
 
   async takeLease(request: DataPlaneLeaseRequest, signal: AbortSignal): Promise<DataPlaneLease> {
     return parseBody(DataPlaneLease, await this.#call('POST', '/lease', { body: request, signal }));
+  }
+
+  async releaseLease(epoch: number, signal: AbortSignal): Promise<void> {
+    await this.#call('DELETE', `/lease?epoch=${epoch}`, { signal });
   }
 
   /** Returns undefined when `since` is still the current version. */
@@ -95,6 +109,25 @@ export class ControlPlaneClient {
 
   async reportDeployment(id: string, report: DeploymentReport, signal: AbortSignal): Promise<void> {
     await this.#call('POST', `/deployments/${id}/status`, { body: report, signal });
+  }
+
+  async reportRoute(id: string, report: RouteReport, signal: AbortSignal): Promise<void> {
+    await this.#call('POST', `/deployments/${id}/route`, { body: report, signal });
+  }
+
+  async reportProcessCounts(id: string, report: ProcessCountsReport, signal: AbortSignal): Promise<void> {
+    await this.#call('POST', `/deployments/${id}/process-counts`, { body: report, signal });
+  }
+
+  async storePassword(id: string, request: DatabasePasswordRequest, signal: AbortSignal): Promise<DatabasePassword> {
+    return parseBody(
+      DatabasePassword,
+      await this.#call('POST', `/deployments/${id}/database-password`, { body: request, signal }),
+    );
+  }
+
+  async workspaceSecrets(question: WorkspaceSecretsQuestion, signal: AbortSignal): Promise<WorkspaceSecretValues> {
+    return parseBody(WorkspaceSecretValues, await this.#call('POST', '/workspace-secrets', { body: question, signal }));
   }
 
   async reportHalt(id: string, report: HaltReport, signal: AbortSignal): Promise<void> {

@@ -20,11 +20,12 @@ it('instances of the control plane that disagree about the desired state are ask
     onLost: () => undefined,
   });
   await link.begin();
+  expect(asked.splice(0)).toMatchObject([{ since: undefined }]);
   link.start();
   await waitFor(() => asked.length === 5, { what: 'five answers' });
   // The link is in its longest pause so far.
-  const stopped = link.stop();
-  expect(asked.map(({ since }) => since)).toEqual([undefined, 'old', 'new', 'old', 'new']);
+  const stopped = link.beginStop();
+  expect(asked.map(({ since }) => since)).toEqual(['old', 'new', 'old', 'new', 'old']);
   const pauses = asked.slice(1).map(({ at }, index) => at - asked[index]!.at);
   // Timers may fire a fraction of a millisecond early.
   for (const pauseMs of pauses) expect(pauseMs).toBeGreaterThan(98);

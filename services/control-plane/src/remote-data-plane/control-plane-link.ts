@@ -39,10 +39,15 @@ const CLOSE_TOGETHER = 3;
  */
 export class ControlPlaneLink {
   readonly #options: ControlPlaneLinkOptions;
+  /** Aborts waits: for changes, and between attempts. */
+  readonly #waiting = new AbortController();
+  /** Aborts every request. */
   readonly #stopping = new AbortController();
   #epoch: number | undefined;
   #takingLease: Promise<number> | undefined;
   #waitSeconds = 0;
+  /** The version of the last desired state. */
+  #known: string | undefined;
   #following: Promise<void> = Promise.resolve();
   /** The number of accepted reports. */
   #statusesSent = 0;
@@ -54,14 +59,14 @@ export class ControlPlaneLink {
   }
 
   /**
-   * Resolves when this data plane has the lease, or when the control plane cannot be reached: then the stored state
-   * counts. While another data plane has the lease, it waits.
+   * Resolves when this data plane has the lease and the desired state, or when the control plane cannot be reached: then
+   * the stored state counts. While another data plane has the lease, it waits.
    */
   async begin(): Promise<void> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#waiting;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
-        await this.#ensureLease();
+        await this.#readDesired(0);
         break;
       } catch (error) {
         await this.#handleFailure(error, attempt);
@@ -75,10 +80,24 @@ export class ControlPlaneLink {
     this.#following = this.#follow();
   }
 
-  /** Gives up reports that wait. */
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error('The data plane stops'));
+  /** Follows no changes any more, and gives up reports that wait. Each later request is tried once. */
+  async beginStop(): Promise<void> {
+    this.#waiting.abort(new Error('The data plane stops'));
     await this.#following;
+  }
+
+  /** Ends the lease before its time, so that other data planes of the platform take up the deployments at once. */
+  async release(): Promise<void> {
+    const epoch = this.#epoch;
+    this.#epoch = undefined;
+    if (epoch === undefined) return;
+    await this.#options.client.releaseLease(epoch, this.#stopping.signal).catch((error: unknown) => {
+      this.#options.logger.warn('lease not released, others wait for its end', { error });
+    });
+  }
+
+  stop(): void {
+    this.#stopping.abort(new Error('The data plane stops'));
   }
 
   /**
@@ -94,14 +113,13 @@ export class ControlPlaneLink {
 
   /** Sends frequent reports that do not affect the desired state, until they are accepted. */
   async sendUntilAccepted<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { signal } = this.#stopping;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const answer = await request(await this.#ensureLease(), signal);
+        const answer = await request(await this.#ensureLease(), this.#stopping.signal);
         this.#markReachable();
         return answer;
       } catch (error) {
-        signal.throwIfAborted();
+        if (this.#waiting.signal.aborted) throw error;
         if (error instanceof ControlPlaneRefusedError && error.status === 404) throw error;
         await this.#handleFailure(error, attempt);
       }
@@ -115,25 +133,14 @@ export class ControlPlaneLink {
   }
 
   async #follow(): Promise<void> {
-    const { client, onDesired } = this.#options;
-    const { signal } = this.#stopping;
-    let since: string | undefined;
+    const { signal } = this.#waiting;
     let atOnce = 0;
     for (let attempt = 0; !signal.aborted; ) {
       try {
-        const epoch = await this.#ensureLease();
-        const said = this.#statusesSent;
         const askedAt = performance.now();
-        const state = await client.desiredState({ epoch, since, waitSeconds: this.#waitSeconds }, signal);
-        this.#markReachable();
+        if (!(await this.#readDesired(this.#waitSeconds))) continue;
         attempt = 0;
-        // An answer that was requested before a report may not include it, so it is requested again.
-        if (this.#statusesSent !== said) continue;
         atOnce = performance.now() - askedAt < AT_ONCE_MS ? atOnce + 1 : 0;
-        if (state) {
-          await onDesired(state.deployments);
-          since = state.resource_version;
-        }
         if (atOnce > 0) {
           await pause(Math.min(PAUSE_MS * 2 ** Math.max(0, atOnce - CLOSE_TOGETHER), LONGEST_PAUSE_MS), undefined, {
             signal,
@@ -146,6 +153,25 @@ export class ControlPlaneLink {
         attempt += 1;
       }
     }
+  }
+
+  /**
+   * Passes on the desired state if it has changed.
+   *
+   * @returns false when reports were accepted meanwhile, which the answer may not include: it has to be requested again
+   */
+  async #readDesired(waitSeconds: number): Promise<boolean> {
+    const { client, onDesired } = this.#options;
+    const epoch = await this.#ensureLease();
+    const said = this.#statusesSent;
+    const state = await client.desiredState({ epoch, since: this.#known, waitSeconds }, this.#waiting.signal);
+    this.#markReachable();
+    if (this.#statusesSent !== said) return false;
+    if (state) {
+      await onDesired(state.deployments);
+      this.#known = state.resource_version;
+    }
+    return true;
   }
 
   #ensureLease(): Promise<number> {
@@ -177,7 +203,7 @@ export class ControlPlaneLink {
       this.#options.logger.warn('control plane unavailable, will retry', { error });
     }
     const inMs = Math.min(FIRST_RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS);
-    await pause(inMs * (0.75 + Math.random() / 2), undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    await pause(inMs * (0.75 + Math.random() / 2), undefined, { signal: this.#waiting.signal }).catch(() => undefined);
   }
 
   #markReachable(): void {

@@ -10,7 +10,8 @@ import { StateFile } from './state-file.ts';
 it('a data plane that restarts knows the last process counts of its deployments', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'runyard-scales-'));
   const cipher = new Cipher(Buffer.alloc(32, 7).toString('base64'));
-  const scalesOf = (stateFile: StateFile) => new LocalScaleStore({ stateFile, logger: silentLogger });
+  const scalesOf = (stateFile: StateFile) =>
+    new LocalScaleStore({ stateFile, shared: undefined, logger: silentLogger });
   const stateFile = await StateFile.open(folder, cipher);
   const scales = scalesOf(stateFile);
   scales.store('a deployment', 'run-worker', 3);

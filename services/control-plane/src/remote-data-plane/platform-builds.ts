@@ -14,22 +14,28 @@ type RolloutBuilds = RolloutDependencies['builds'];
 /** Waits for images that the platform builds for this data plane. Folders of this machine need no build. */
 export class PlatformBuilds implements RolloutBuilds {
   readonly #store: Pick<RemoteRolloutStore, 'currentRevision' | 'changes'>;
+  readonly #runsProjects: boolean;
 
-  constructor(store: Pick<RemoteRolloutStore, 'currentRevision' | 'changes'>) {
+  /** @param options.runsProjects false: the platform makes images of folders too */
+  constructor(
+    store: Pick<RemoteRolloutStore, 'currentRevision' | 'changes'>,
+    { runsProjects }: { runsProjects: boolean },
+  ) {
     this.#store = store;
+    this.#runsProjects = runsProjects;
   }
 
   isBuilt(source: string): boolean {
-    return isBuiltSource(source);
+    return isBuiltSource(source) || (!this.#runsProjects && !isImageSource(source));
   }
 
   kindOf({ source }: RolloutRevision): Artifact['kind'] {
-    return isImageSource(source) || isBuiltSource(source) ? 'image' : 'project';
+    return isImageSource(source) || this.isBuilt(source) ? 'image' : 'project';
   }
 
   async find({ id, source }: RolloutRevision): Promise<Artifact | null> {
     const image = this.#store.currentRevision(id)?.image;
-    if (!image || !isBuiltSource(source)) return null;
+    if (!image || !this.isBuilt(source)) return null;
     const { uri: imageUri, settings, architecture } = image;
     return { kind: 'image', imageUri, settings, architecture };
   }

@@ -1,20 +1,32 @@
 import { EventEmitter } from 'node:events';
-import type { DeploymentRoute, DesiredDeployment, DesiredRevision, RevisionStatus } from '@runyard/contracts';
+import type {
+  DeploymentRoute,
+  DesiredDeployment,
+  DesiredRevision,
+  RevisionReport,
+  RevisionStatus,
+} from '@runyard/contracts';
+import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
+import { passwordPlace } from '../revisions/database-passwords.ts';
 import type { DesiredHalt, HaltOutcome } from '../revisions/halts/desired-halt.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
 import type { Activation, RolloutDeployment, RolloutRevision, RolloutStore } from '../revisions/rollout-store.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
+import type { SharedReports } from './shared-reports.ts';
 import type { StateFile } from './state-file.ts';
 
 export interface RemoteRolloutStoreOptions {
   stateFile: StateFile;
   client: ControlPlaneClient;
   link: Pick<ControlPlaneLink, 'sendStatus' | 'sendOnce'>;
-  /** Encrypts with the key of this data plane. */
+  /** Both encrypt with the key of this data plane. */
   secrets: SecretSets;
+  cipher: Cipher;
+  /** Present for the platform's own data planes, which share routes and passwords. */
+  shared?: Pick<SharedReports, 'reportRoute' | 'dropRoute' | 'databasePassword'> | undefined;
   /** True when images keep running without this process. Then their routes stay too. */
   imagesOutliveProcess: boolean;
   logger: Logger;
@@ -24,8 +36,8 @@ const MESSAGE_LENGTH_MAX = 65_536;
 
 /**
  * Stores the desired state that the control plane sent last. A status changes only after the control plane has accepted
- * it: while it is unreachable, roll-outs wait and the serving revisions go on. The routes of deployments are decided
- * here alone.
+ * it: while it is unreachable, roll-outs wait and the serving revisions go on. The routes of a listener's deployments are
+ * decided here alone; those of the platform's own are reported.
  */
 export class RemoteRolloutStore implements RolloutStore {
   readonly #options: RemoteRolloutStoreOptions;
@@ -54,6 +66,13 @@ export class RemoteRolloutStore implements RolloutStore {
     const now = new Map(deployments.map((each) => [each.id, JSON.stringify(each)]));
     state.deployments = deployments;
     for (const id of Object.keys(state.own)) if (!now.has(id)) delete state.own[id];
+    for (const { id, platform } of deployments) {
+      if (platform?.database_password == null) continue;
+      this.#options.stateFile.localStateOf(id).sealedDatabasePassword ??= this.#encryptPassword(
+        id,
+        platform.database_password,
+      );
+    }
     await this.#options.stateFile.save();
     this.changes.emit('change');
     return [...new Set([...before.keys(), ...now.keys()])].filter((id) => before.get(id) !== now.get(id));
@@ -95,9 +114,12 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   async storeDatabasePassword(id: string, encrypted: string): Promise<string> {
-    const own = this.#options.stateFile.localStateOf(id);
-    own.sealedDatabasePassword ??= encrypted;
-    await this.#options.stateFile.save();
+    const { stateFile, shared, cipher } = this.#options;
+    const password = cipher.decrypt(encrypted, passwordPlace(id));
+    const kept = await shared?.databasePassword(id, password);
+    const own = stateFile.localStateOf(id);
+    own.sealedDatabasePassword ??= kept === undefined ? encrypted : this.#encryptPassword(id, kept);
+    await stateFile.save();
     return own.sealedDatabasePassword;
   }
 
@@ -121,18 +143,26 @@ export class RemoteRolloutStore implements RolloutStore {
 
   async activate(revision: RolloutRevision, serving: Activation): Promise<boolean> {
     const { upstreams, hasCustomAuth, imageVersion, mountPrefix } = serving;
-    if (!(await this.#reportRevision(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
+    const route = { upstreams, has_custom_auth: hasCustomAuth, mount_prefix: mountPrefix };
+    await this.#options.shared?.dropRoute(revision.deploymentId);
+    const report = { status: 'DEPLOYED', image_version: imageVersion, ...(this.#options.shared && { route }) } as const;
+    if (!(await this.#reportRevision(revision.id, report))) return false;
     const deployment = this.#deployment(revision.deploymentId);
     if (deployment) deployment.active_revision_id = revision.id;
     const own = this.#options.stateFile.localStateOf(revision.deploymentId);
     own.hasCustomAuth = hasCustomAuth;
     own.mounted = { revisionId: revision.id, prefix: mountPrefix };
     await this.#options.stateFile.save();
-    await this.setUpstreams(revision.deploymentId, upstreams);
+    await this.#keepUpstreams(revision.deploymentId, upstreams);
     return true;
   }
 
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
+    await this.#keepUpstreams(id, upstreams);
+    this.#options.shared?.reportRoute(id, { upstreams });
+  }
+
+  async #keepUpstreams(id: string, upstreams: string[]): Promise<void> {
     const { stateFile } = this.#options;
     const own = stateFile.localStateOf(id);
     if (JSON.stringify(own.upstreams ?? []) === JSON.stringify(upstreams)) return;
@@ -150,6 +180,7 @@ export class RemoteRolloutStore implements RolloutStore {
     stateFile.localStateOf(id).mounted = { revisionId, prefix };
     this.#routeVersion += 1;
     await stateFile.save();
+    this.#options.shared?.reportRoute(id, { mount: { revision_id: revisionId, prefix } });
   }
 
   async findHalt(id: string): Promise<DesiredHalt | undefined> {
@@ -169,6 +200,16 @@ export class RemoteRolloutStore implements RolloutStore {
     stateFile.state.deployments = stateFile.state.deployments.filter((each) => each.id !== id);
     delete stateFile.state.own[id];
     await stateFile.save();
+  }
+
+  /** Returns whether this data plane has to run the deployment. */
+  has(id: string): boolean {
+    return this.#deployment(id) !== undefined;
+  }
+
+  /** Returns all URLs by which clients reach a deployment of the platform itself. */
+  publicUrlsOf(id: string): string[] {
+    return this.#deployment(id)?.platform?.public_urls ?? [];
   }
 
   /** Returns the cluster's namespace that the deployment ran in; undefined when it has no images or named none. */
@@ -208,7 +249,7 @@ export class RemoteRolloutStore implements RolloutStore {
 
   async #reportRevision(
     id: string,
-    report: { status: RevisionStatus; message?: string | null; image_version?: string | null },
+    report: Pick<RevisionReport, 'status' | 'message' | 'image_version' | 'route'>,
   ): Promise<boolean> {
     const { client, link, stateFile } = this.#options;
     const known = this.#revision(id)?.revision.status;
@@ -234,6 +275,10 @@ export class RemoteRolloutStore implements RolloutStore {
         if (!(error instanceof ControlPlaneRefusedError)) throw error;
         // The deployment was deleted meanwhile.
       });
+  }
+
+  #encryptPassword(id: string, password: string): string {
+    return this.#options.cipher.encrypt(password, passwordPlace(id));
   }
 
   #deployment(id: string): DesiredDeployment | undefined {

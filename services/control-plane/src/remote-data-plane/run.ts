@@ -4,7 +4,7 @@ import { ConfigError, createApp, openEarlyListener, type ServiceContext } from '
 import type { PodRules } from '../compute/pod-overrides.ts';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { HostNames } from '../deployments/host-names.ts';
-import { type AnyDriverRow, chooseDrivers, findPodRules } from '../drivers/drivers.ts';
+import { type AnyDriverRow, chooseDrivers, findPodRules, runsArtifact } from '../drivers/drivers.ts';
 import { openLogs } from '../logs/open-logs.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
@@ -19,37 +19,45 @@ import { PlatformBuilds } from './platform-builds.ts';
 import { ProjectFolderDriver } from './project-folder-driver.ts';
 import { PullTokenClient } from './pull-token-client.ts';
 import { RemoteRolloutStore } from './remote-rollout-store.ts';
+import { SharedReports } from './shared-reports.ts';
 import { StateFile } from './state-file.ts';
 
 const VERSION = '0.1.0';
 /** Milliseconds between sweeps. They are a safety net: changes wake the reconciler when they arrive. */
 const SWEEP_MS = 30_000;
 
-/** Runs the deployments of one listener of a remote platform. This process only opens connections itself. */
+/**
+ * Runs the deployments of one listener of a remote platform, or, as one of the platform's own data planes, of those that no
+ * listener has. This process only opens connections itself.
+ */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
-  const credentials = credentialsOf(config);
+  const identity = identityOf(config);
   const drivers = chooseDrivers(config);
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const stateFile = await StateFile.open(config.DATA_DIR, cipher);
   const { instanceId } = stateFile.state;
+  const isOfPlatform = identity.listenerId === undefined;
 
   const client = new ControlPlaneClient({
     url: config.CONTROL_PLANE_URL,
-    listenerId: config.LISTENER_ID,
-    credentials,
+    speakerId: identity.listenerId ?? instanceId,
+    credentials: identity.credentials,
   });
   let lost: ControlPlaneRefusedError | undefined;
   const link = new ControlPlaneLink({
     client,
     instanceId,
     version: VERSION,
-    publicUrl: config.PUBLIC_URL ?? null,
-    podRules: toReportedPodRules(findPodRules(drivers, config)),
+    // Control-plane has both of the platform's own data planes in its configuration.
+    publicUrl: isOfPlatform ? null : (config.PUBLIC_URL ?? null),
+    podRules: isOfPlatform ? null : toReportedPodRules(findPodRules(drivers, config)),
     onDesired: async (deployments) => {
-      for (const id of await store.accept(deployments)) dataPlane.reconciler.wake(id);
+      const changed = await store.accept(deployments);
+      void dataPlane.reconciler.checkOwnership();
+      for (const id of changed) dataPlane.reconciler.wake(id);
     },
     onLost: (refusal) => {
       lost = refusal;
@@ -59,45 +67,60 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   const imagesOutliveProcess = drivers.some(({ accepts, outlivesProcess }) => accepts === 'image' && outlivesProcess);
-  const store = new RemoteRolloutStore({ stateFile, client, link, secrets, imagesOutliveProcess, logger });
+  const shared = isOfPlatform ? new SharedReports({ client, link, logger }) : undefined;
+  const store = new RemoteRolloutStore({
+    ...{ stateFile, client, link, shared, secrets, cipher, imagesOutliveProcess, logger },
+  });
   const logs = new ForwardedLogs({ dataDir: config.DATA_DIR, client, link, logger });
+  lifecycle.onStop('link to the control plane', async () => {
+    await shared?.flush();
+    if (isOfPlatform) await link.release();
+    link.stop();
+  });
+  const publicUrl = config.PUBLIC_URL ?? config.CONTROL_PLANE_URL;
 
   const dataPlane = await openDataPlane(
     config,
     {
-      drivers: drivers.map((row) => limitToFolder(row, config.PROJECTS_DIR)),
-      publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL,
+      // The operator of this machine decides which projects a workspace may run here. The platform's own is control-plane's.
+      drivers: isOfPlatform ? drivers : drivers.map((row) => limitToFolder(row, config.PROJECTS_DIR)),
+      publicUrl,
       jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, earlyListener.url).href,
       leaseOwner: instanceId,
-      // The listener's lease covers all its deployments.
-      ownership: { leaseMs: SWEEP_MS, acquire: async (ids) => new Set(ids), release: async () => undefined },
+      // One lease covers all deployments. Those of a listener have nobody else; another of the platform's data planes has
+      // what is not desired here any more.
+      ownership: {
+        leaseMs: SWEEP_MS,
+        acquire: async (ids) => new Set(isOfPlatform ? ids.filter((id) => store.has(id)) : ids),
+        release: async () => undefined,
+      },
       sweepMs: SWEEP_MS,
       store,
-      builds: new PlatformBuilds(store),
+      builds: new PlatformBuilds(store, { runsProjects: !isOfPlatform || runsArtifact(drivers, 'project') }),
       openLog: openLogs(config, context, { onWritten: (owner) => logs.notifyWritten(owner) }),
       cipher,
       secrets,
-      hosts: new HostNames({ publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL }),
-      referenced: new ReferencedSecrets({ folder: config.SECRET_REFERENCES_DIR }),
-      scales: new LocalScaleStore({ stateFile, logger }),
+      hosts: isOfPlatform ? { urlsOf: ({ id }) => store.publicUrlsOf(id) } : new HostNames({ publicUrl }),
+      referenced: new ReferencedSecrets({
+        folder: config.SECRET_REFERENCES_DIR,
+        ...(shared && { ofWorkspaces: { read: (tenant, keys) => shared.workspaceSecrets(tenant, keys) } }),
+      }),
+      scales: new LocalScaleStore({ stateFile, shared, logger }),
       samples: new ForwardedSamples({ client, link }),
       // Samples are not stored here.
       samplesMs: 0,
       credentials: new PullTokenClient({ stateFile, client, link, logger }).openCredentials,
-      removeFiles: async (id, driver) => {
-        if (store.runsImages(id)) await driver.removeLeftovers(id, store.namespaceOf(id));
-      },
+      removeFiles: (id, driver) =>
+        driver.removeLeftovers(id, { hasRunImages: store.runsImages(id), namespace: store.namespaceOf(id) }),
       // The data plane that took over the lease continues with revisions that outlive this process. After the
       // listener's deletion nobody does.
       stopOptions: () => (lost ? { graceMs: 0, isReleased: lost.isStale } : {}),
     },
     context,
   );
-  // The link stops before the deployments, because their roll-outs may wait for reports.
-  lifecycle.onStop('link to the control plane', async () => {
-    const stopped = logs.stop();
-    await link.stop();
-    await stopped;
+  // Roll-outs may wait for reports, and must not hold up the end of the deployments.
+  lifecycle.onStop('waits for the control plane', async () => {
+    await Promise.all([link.beginStop(), logs.stop()]);
   });
 
   const app = createApp({
@@ -123,8 +146,23 @@ function toReportedPodRules(rules: PodRules | undefined): ReportedPodRules | nul
   return rules ? { metadata: [...rules.metadata], pull_secrets: [...rules.pullSecrets] } : null;
 }
 
-function credentialsOf({ LISTENER_KEY, API_KEY, WORKSPACE_ID }: Config): Credentials {
-  if (LISTENER_KEY !== undefined) return { listenerKey: LISTENER_KEY };
-  if (API_KEY !== undefined && WORKSPACE_ID !== undefined) return { apiKey: API_KEY, workspaceId: WORKSPACE_ID };
+/** The listener that this process speaks for; undefined for one of the platform's own data planes. */
+interface Identity {
+  listenerId: string | undefined;
+  credentials: Credentials;
+}
+
+/** @throws ConfigError */
+function identityOf(config: Config): Identity {
+  const { DATA_PLANE_KEY, LISTENER_ID: listenerId, LISTENER_KEY, API_KEY, WORKSPACE_ID, PUBLIC_URL } = config;
+  if (DATA_PLANE_KEY !== undefined) {
+    if (listenerId !== undefined) throw new ConfigError(['DATA_PLANE_KEY and LISTENER_ID exclude each other.']);
+    if (PUBLIC_URL === undefined) throw new ConfigError(['PUBLIC_URL is required with DATA_PLANE_KEY.']);
+    return { listenerId: undefined, credentials: { key: DATA_PLANE_KEY } };
+  }
+  if (listenerId === undefined) throw new ConfigError(['LISTENER_ID is required, or DATA_PLANE_KEY.']);
+  if (LISTENER_KEY !== undefined) return { listenerId, credentials: { key: LISTENER_KEY } };
+  if (API_KEY !== undefined && WORKSPACE_ID !== undefined)
+    return { listenerId, credentials: { apiKey: API_KEY, workspaceId: WORKSPACE_ID } };
   throw new ConfigError(['LISTENER_KEY is required, or API_KEY with WORKSPACE_ID.']);
 }

@@ -1,8 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { readProject } from '@runyard/project';
 import { BadRequestError } from '@runyard/service-kit';
+import type { Revision } from '../generated/client.ts';
 
 /** A runnable project in a folder of this machine. */
 export interface LocalProject {
@@ -58,6 +60,14 @@ export async function openLocalDirectory(
     if (error instanceof GraphLoadError) throw invalidProject(error.message, error);
     throw error;
   }
+}
+
+/** Opens the folder that a revision names. @throws BadRequestError that names the fault */
+export function openFolderOf({
+  sourceConfig,
+  sourceRevisionConfig,
+}: Pick<Revision, 'sourceConfig' | 'sourceRevisionConfig'>): Promise<LocalProject> {
+  return openLocalDirectory({ ...(sourceConfig as SourceConfig), ...(sourceRevisionConfig as SourceRevisionConfig) });
 }
 
 /** Returns whether the file is in the folder, or does not exist. Links are followed. */

@@ -1,12 +1,12 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
-import { deploymentEvents, routeOf } from '../events/deployment-events.ts';
-import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import { activateRevision, isNotDeleted } from './activate-revision.ts';
+import type { Deployment, Revision } from '../generated/client.ts';
+import { storePassword } from './database-passwords.ts';
 import type { DesiredHalt, HaltOutcome } from './halts/desired-halt.ts';
 import { haltStore } from './halts/halt-store.ts';
 import { moveRevision } from './revision-moves.ts';
 import { TERMINAL } from './revision-transitions.ts';
+import { routeChanges } from './route-changes.ts';
 
 export type RolloutDeployment = Pick<
   Deployment,
@@ -126,15 +126,8 @@ export class PostgresRolloutStore implements RolloutStore {
     });
   }
 
-  async storeDatabasePassword(id: string, encrypted: string): Promise<string> {
-    return this.#database.transact(async (transaction) => {
-      await transaction.deployment.updateMany({
-        where: { id, encryptedDatabasePassword: null },
-        data: { encryptedDatabasePassword: encrypted },
-      });
-      const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
-      return row.encryptedDatabasePassword ?? encrypted;
-    });
+  storeDatabasePassword(id: string, encrypted: string): Promise<string> {
+    return this.#database.transact((transaction) => storePassword(transaction, id, encrypted));
   }
 
   async markDatabaseReady(id: string): Promise<void> {
@@ -148,33 +141,18 @@ export class PostgresRolloutStore implements RolloutStore {
     return this.#database.transact((transaction) => moveRevision(transaction, revision, to, message));
   }
 
-  async activate(revision: RolloutRevision, activation: Activation): Promise<boolean> {
-    return this.#database.transact(async (transaction) => {
-      const fields = { ...activation, mountPrefixRevisionId: revision.id, routeVersion: { increment: 1 } };
-      const changed = await activateRevision(transaction, revision, fields);
-      if (!changed) return false;
-      const { before, after } = changed;
-      await deploymentEvents.routeChanged(transaction, after);
-      if (after.hasCustomAuth !== before.hasCustomAuth) await deploymentEvents.authModeChanged(transaction, after);
-      return true;
-    });
+  activate(revision: RolloutRevision, activation: Activation): Promise<boolean> {
+    return this.#database.transact((transaction) => routeChanges.activate(transaction, revision, activation));
   }
 
-  async setUpstreams(id: string, upstreams: string[]): Promise<void> {
-    await this.#database.transact(async (transaction) => {
-      const row = await transaction.deployment.findUnique({ where: { id } });
-      if (!row || row.deleteRequestedAt || isEqual(row.upstreams, upstreams)) return;
-      await changeRoute(transaction, id, { upstreams });
-    });
+  setUpstreams(id: string, upstreams: string[]): Promise<void> {
+    return this.#database.transact((transaction) => routeChanges.setUpstreams(transaction, id, upstreams));
   }
 
-  async setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void> {
-    await this.#database.transact(async (transaction) => {
-      if (!(await isNotDeleted(transaction, id))) return;
-      const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
-      if (row.activeRevisionId !== revisionId || routeOf(row).mount_prefix === mountPrefix) return;
-      await changeRoute(transaction, id, { mountPrefix, mountPrefixRevisionId: revisionId });
-    });
+  setMountPrefix(id: string, revisionId: string, mountPrefix: string | null): Promise<void> {
+    return this.#database.transact((transaction) =>
+      routeChanges.setMountPrefix(transaction, id, revisionId, mountPrefix),
+    );
   }
 
   findHalt(id: string): Promise<DesiredHalt | undefined> {
@@ -189,20 +167,4 @@ export class PostgresRolloutStore implements RolloutStore {
   async remove(id: string): Promise<void> {
     await this.#database.prisma.deployment.deleteMany({ where: { id, deleteRequestedAt: { not: null } } });
   }
-}
-
-async function changeRoute(
-  transaction: Prisma.TransactionClient,
-  id: string,
-  data: Partial<Activation> & { mountPrefixRevisionId?: string },
-): Promise<void> {
-  const row = await transaction.deployment.update({
-    where: { id },
-    data: { ...data, routeVersion: { increment: 1 } },
-  });
-  await deploymentEvents.routeChanged(transaction, row);
-}
-
-function isEqual(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((value, index) => value === other[index]);
 }

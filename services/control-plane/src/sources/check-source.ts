@@ -16,8 +16,10 @@ export interface SourceRules {
   localProjects: boolean;
   /** The platform's own registry. */
   registry: RegistryAddress;
-  /** True when images can be made of projects, for remote data planes. */
+  /** True when images can be made of projects, for data planes apart from this service. */
   makesImages: boolean;
+  /** True when data planes apart from this service run the platform's own deployments, which are built as images. */
+  isApart: boolean;
   /** Networks (CIDR) that are not public and may contain repositories. */
   allowedNetworks?: string[] | undefined;
   /** The fields of pods that deployments may choose, where they run in a cluster. */
@@ -46,28 +48,27 @@ export async function checkSource(
   { tenant, deploymentId, source, sourceConfig, sourceRevisionConfig }: CheckedSource,
   rules: SourceRules,
 ): Promise<void> {
-  if (sourceConfig.listener_id != null && isBuiltSource(source) && !rules.makesImages) {
+  const isElsewhere = rules.isApart || sourceConfig.listener_id != null;
+  if (isElsewhere && isBuiltSource(source) && !rules.makesImages) {
     throw wrong(
-      `the source '${source}' becomes an image for a listener, and the image that it is put on is not set here (PROJECT_BASE_IMAGE)`,
+      `the source '${source}' becomes an image for a data plane, and the image that it is put on is not set here (PROJECT_BASE_IMAGE)`,
     );
   }
   if (source === 'internal_source') {
     const { source_tarball_path: objectPath } = sourceRevisionConfig;
     if (objectPath != null) await checkUploaded(queries, deploymentId, objectPath);
   }
-  if (source === 'local_directory' && sourceConfig.listener_id != null) {
-    // The folder is on the data plane's machine, which checks it itself.
-    if (sourceConfig.project_path == null) {
-      throw wrong("'source_config.project_path' is required for the source 'local_directory'");
-    }
-  } else if (source === 'local_directory') {
-    if (!rules.localProjects) {
+  if (source === 'local_directory') {
+    if (sourceConfig.listener_id == null && !rules.localProjects) {
       throw new BadRequestError(
         "Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).",
         { code: 'source_invalid' },
       );
     }
-    await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
+    // Elsewhere the folder is on the machine of the data plane, which checks it itself.
+    if (!isElsewhere) await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
+    else if (sourceConfig.project_path == null)
+      throw wrong("'source_config.project_path' is required for the source 'local_directory'");
   }
   if (source === 'github') await checkRepository(queries, tenant, { sourceConfig, sourceRevisionConfig }, rules);
   if (isImageSource(source)) checkImage(deploymentId, source, sourceRevisionConfig, rules.registry);

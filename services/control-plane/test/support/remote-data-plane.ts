@@ -25,56 +25,84 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  * reached itself.
  */
 export class TestDataPlane {
-  readonly listener: Listener;
   readonly line: FaultLine;
   /** True when the platform accepts its key. */
   isKeyGood = true;
+  readonly #listener: Listener | undefined;
   readonly #front: Server;
   readonly #folder: string;
   readonly #database: TestDatabase;
   readonly #redis = testRedis();
   readonly #encryptionKey = randomBytes(32).toString('base64');
-  readonly #projectsDir: string;
   readonly #environment: Record<string, string>;
+  readonly #secrets: Record<string, string>;
   #service: TestServiceProcess | undefined;
 
   private constructor(options: {
-    listener: Listener;
+    listener?: Listener;
     front: Server;
     line: FaultLine;
     folder: string;
     database: TestDatabase;
-    projectsDir: string;
     environment: Record<string, string>;
+    secrets: Record<string, string>;
   }) {
-    this.listener = options.listener;
+    this.#listener = options.listener;
     this.line = options.line;
     this.#front = options.front;
     this.#folder = options.folder;
     this.#database = options.database;
-    this.#projectsDir = options.projectsDir;
     this.#environment = options.environment;
+    this.#secrets = options.secrets;
   }
 
-  /** Creates a data plane without starting it. */
-  static async of(
+  /** Creates the data plane of a listener without starting it. */
+  static of(
     platform: TestPlatform,
     listener: Listener,
     environment: Record<string, string> = {},
   ): Promise<TestDataPlane> {
+    const own = { WORKSPACE_ID: WORKSPACE, LISTENER_ID: listener.id, PROJECTS_DIR: platform.folder };
+    const secrets = { API_KEY: 'the key of the workspace' };
+    return TestDataPlane.#make(platform, { listener, environment: { ...own, ...environment }, secrets });
+  }
+
+  /** Creates one of the platform's own data planes without starting it. The platform was started with the key. */
+  static async ofPlatform(
+    platform: TestPlatform,
+    key: string,
+    environment: Record<string, string> = {},
+  ): Promise<TestDataPlane> {
+    const own = { PUBLIC_URL: 'https://agents.example.com', PLATFORM_JWKS_URL: 'https://keys.example.com/jwks.json' };
+    // All data planes of a platform have the same servers.
+    const secrets = {
+      DATA_PLANE_KEY: key,
+      DATA_POSTGRES_URI: platform.database.url,
+      DATA_REDIS_URI: platform.redis.url,
+    };
+    return TestDataPlane.#make(platform, { environment: { ...own, ...environment }, secrets });
+  }
+
+  static async #make(
+    platform: TestPlatform,
+    options: { listener?: Listener; environment: Record<string, string>; secrets: Record<string, string> },
+  ): Promise<TestDataPlane> {
     const key = { isGood: () => true };
     const front = await frontOf(platform, () => key.isGood());
     const dataPlane = new TestDataPlane({
-      listener,
       front,
       line: await FaultLine.to(`http://127.0.0.1:${(front.address() as AddressInfo).port}`),
       folder: await mkdtemp(join(tmpdir(), 'runyard-data-plane-')),
       database: await createTestDatabase(join(root, 'prisma/migrations')),
-      projectsDir: platform.folder,
-      environment,
+      ...options,
     });
     key.isGood = () => dataPlane.isKeyGood;
     return dataPlane;
+  }
+
+  get listener(): Listener {
+    if (!this.#listener) throw new Error('the data plane is of the platform itself');
+    return this.#listener;
   }
 
   get service(): TestServiceProcess {
@@ -93,22 +121,19 @@ export class TestDataPlane {
         EVENT_BUS: 'redis',
         TOPIC_PREFIX: this.#redis.prefix,
         CONTROL_PLANE_URL: `${this.line.url}api-host/`,
-        WORKSPACE_ID: WORKSPACE,
-        LISTENER_ID: this.listener.id,
         DATA_DIR: this.#folder,
-        PROJECTS_DIR: this.#projectsDir,
         AGENT_API_COMMAND: agent,
         RUN_WORKER_COMMAND: agent,
         BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
         ...this.#environment,
       },
       secrets: {
-        API_KEY: 'the key of the workspace',
         DATA_POSTGRES_URI: this.#database.url,
         DATA_REDIS_URI: this.#redis.url,
         EVENT_BUS_REDIS_URI: this.#redis.url,
         INTERNAL_TOKEN,
         ENCRYPTION_KEY: this.#encryptionKey,
+        ...this.#secrets,
       },
     });
   }
@@ -140,15 +165,21 @@ export class TestDataPlane {
   }
 }
 
-/** Starts a fake gateway, which exchanges a valid key for a principal token. */
+/**
+ * Starts a fake gateway, which exchanges a valid key of the workspace for a principal token. Keys of data planes are
+ * control-plane's to check.
+ */
 async function frontOf(platform: TestPlatform, isKeyGood: () => boolean): Promise<Server> {
   const server = createServer(async (request, response) => {
-    const { 'x-api-key': key, 'x-tenant-id': workspace } = request.headers;
-    if (!isKeyGood() || key !== 'the key of the workspace' || workspace !== WORKSPACE) {
+    const { 'x-api-key': key, 'x-tenant-id': workspace, authorization } = request.headers;
+    const isOfWorkspace = key === 'the key of the workspace' && workspace === WORKSPACE;
+    if (!isKeyGood() || !(isOfWorkspace || authorization !== undefined)) {
       response.writeHead(401, { 'content-type': 'application/json' }).end('{"detail":"Invalid API key"}');
       return;
     }
-    const headers = await platform.callers.headers();
+    const headers = isOfWorkspace
+      ? await platform.callers.headers()
+      : { authorization, 'content-type': 'application/json' };
     const path = (request.url ?? '/').replace(/^\/api-host/, '');
     const passed = forward(platform.service.url + path, { method: request.method ?? 'GET', headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);

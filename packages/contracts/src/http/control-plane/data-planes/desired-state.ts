@@ -8,6 +8,7 @@ import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
 import { DeploymentSource, SourceConfig, SourceRevisionConfig } from '../sources.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 import { DATA_PLANE_PERMISSION } from './permission.ts';
+import { ProcessCounts } from './process-counts.ts';
 
 /** Longest wait for a change, in seconds: shorter than the timeouts of usual proxies, and much shorter than a lease. */
 const WAIT_SECONDS_MAX = 30;
@@ -49,6 +50,20 @@ export const DesiredRevision = Type.Object(
 );
 export type DesiredRevision = Static<typeof DesiredRevision>;
 
+/** The part of a deployment's state that the platform's own data planes share, so that another can take it up. */
+export const SharedState = Type.Object(
+  {
+    /** The password of the deployment's database; null until the first one is stored. */
+    database_password: Nullable(Type.String()),
+    /** All URLs by which clients reach the deployment. */
+    public_urls: Type.Array(Type.String()),
+    /** The last numbers of its processes. */
+    process_counts: ProcessCounts,
+  },
+  { $id: 'SharedState' },
+);
+export type SharedState = Static<typeof SharedState>;
+
 export const DesiredDeployment = Type.Object(
   {
     id: Uuid,
@@ -72,6 +87,8 @@ export const DesiredDeployment = Type.Object(
     halt_version: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The active revision, the latest, and those that are not finished; oldest first. */
     revisions: Type.Array(DesiredRevision),
+    /** Only for data planes of the platform itself. */
+    platform: Type.Optional(SharedState),
   },
   { $id: 'DesiredDeployment' },
 );

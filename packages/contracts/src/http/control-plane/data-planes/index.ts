@@ -1,8 +1,10 @@
 import type { Operation } from '../../../operation.ts';
 import { checkListenerCaller, getListenerKeySet } from './callers.ts';
+import { storeDatabasePassword } from './database-passwords.ts';
 import { getListenerDesiredState } from './desired-state.ts';
-import { takeListenerLease } from './lease.ts';
+import { releaseListenerLease, takeListenerLease } from './lease.ts';
 import { reportRevisionLogs } from './logs.ts';
+import { reportProcessCounts } from './process-counts.ts';
 import { createPullToken } from './pull-tokens.ts';
 import {
   reportDeploymentHalt,
@@ -10,24 +12,35 @@ import {
   reportDeploymentStatus,
   reportRevisionStatus,
 } from './reports.ts';
+import { reportDeploymentRoute } from './routes.ts';
+import { readSecretsOfWorkspace } from './workspace-secrets.ts';
 
-/** Requests and reports of remote data planes. */
+/** Requests and reports of data planes. */
 export const dataPlaneOperations: readonly Operation[] = [
   takeListenerLease,
+  releaseListenerLease,
   getListenerDesiredState,
   createPullToken,
   reportRevisionStatus,
   reportDeploymentStatus,
+  reportDeploymentRoute,
   reportDeploymentHalt,
   reportDeploymentMetrics,
+  reportProcessCounts,
   reportRevisionLogs,
+  storeDatabasePassword,
+  readSecretsOfWorkspace,
   checkListenerCaller,
   getListenerKeySet,
 ];
 
 export * from './callers.ts';
+export * from './database-passwords.ts';
 export * from './desired-state.ts';
 export * from './lease.ts';
 export * from './logs.ts';
+export * from './process-counts.ts';
 export * from './pull-tokens.ts';
 export * from './reports.ts';
+export * from './routes.ts';
+export * from './workspace-secrets.ts';

@@ -3,7 +3,7 @@ import { defineOperation } from '../../../operation.ts';
 import { OptionalNullable, Uuid } from '../../common.ts';
 import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
-import { DATA_PLANE_PERMISSION } from './permission.ts';
+import { DATA_PLANE_PERMISSION, PLATFORM_DATA_PLANE_PERMISSION } from './permission.ts';
 
 /** The `labels`, `annotations` and `image_pull_secrets` of pods that a cluster's operator lets deployments choose. */
 export const PodRules = Type.Object(
@@ -65,4 +65,17 @@ export const takeListenerLease = defineOperation({
     ...listenerErrorResponses,
   },
   examples: { body: { instance_id: '0192f7a0-0000-7000-8000-000000000031', version: '0.1.0' } },
+});
+
+export const releaseListenerLease = defineOperation({
+  operationId: 'releaseListenerLease',
+  method: 'delete',
+  path: '/v2/listeners/{listener_id}/lease',
+  summary: 'A data plane of the platform stops: the others take up its deployments at once.',
+  tags: dataPlaneTags,
+  access: 'principal',
+  permission: PLATFORM_DATA_PLANE_PERMISSION,
+  params: ListenerParams,
+  query: Type.Object({ epoch: Epoch }),
+  responses: { 204: { description: 'It has no lease any more.' }, 409: staleEpochResponse, ...listenerErrorResponses },
 });

@@ -6,6 +6,14 @@ import { DeploymentMetricsPoint } from '../metrics.ts';
 import { RevisionStatus } from '../revision-status.ts';
 import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 import { DATA_PLANE_PERMISSION } from './permission.ts';
+import { MountPrefix, Upstreams } from './routes.ts';
+
+/** Says where the servers of a revision are. */
+export const RevisionRoute = Type.Object(
+  { upstreams: Upstreams, has_custom_auth: Type.Boolean(), mount_prefix: MountPrefix },
+  { $id: 'RevisionRoute' },
+);
+export type RevisionRoute = Static<typeof RevisionRoute>;
 
 export const RevisionReport = Type.Object(
   {
@@ -16,6 +24,8 @@ export const RevisionReport = Type.Object(
     message: OptionalNullable(Type.String({ maxLength: 65_536 })),
     /** The version of the agent server that serves, if known; reported with `DEPLOYED`. */
     image_version: OptionalNullable(Type.String({ maxLength: 100 })),
+    /** Reported with `DEPLOYED`, by data planes of the platform itself alone. */
+    route: Type.Optional(RevisionRoute),
   },
   { $id: 'RevisionReport' },
 );

@@ -1,35 +1,41 @@
 import type { DataPlaneLease, DataPlaneLeaseRequest } from '@runyard/contracts';
-import { ConflictError, type Tenant } from '@runyard/service-kit';
+import type { Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { listenerStore } from '../deployments/listener-store.ts';
-import { type Listener, Prisma } from '../generated/client.ts';
+import { signalOf } from '../deployments/rollout-signals.ts';
+import { Prisma } from '../generated/client.ts';
 import { restoreStatuses } from './lease-expiry-watch.ts';
 import { requireListener } from './listener-service.ts';
+import { leaseConflict, type OwnedWork, type Speaker } from './speaker.ts';
 
-/**
- * Leases listeners to data planes: one connection of one data plane at a time represents a listener. Each connection
- * has an epoch, higher than all before; requests with a lower one change nothing. Every accepted request also renews
- * the lease.
- */
-export class ListenerLeases {
+/** A listener of a workspace, which one data plane at a time represents. */
+export class ListenerSpeaker implements Speaker {
+  readonly isPlatform = false;
+  readonly signal: string;
+  readonly lookMs = Number.POSITIVE_INFINITY;
   readonly #database: Database;
   readonly #leaseMs: number;
+  readonly #tenant: Tenant;
+  readonly #id: string;
 
-  constructor(options: { database: Database; leaseMs: number }) {
+  constructor(options: { database: Database; leaseMs: number }, tenant: Tenant, id: string) {
     this.#database = options.database;
     this.#leaseMs = options.leaseMs;
+    this.#tenant = tenant;
+    this.#id = id;
+    this.signal = signalOf(id);
   }
 
-  find(tenant: Tenant, id: string): Promise<Listener | null> {
-    return listenerStore.find(this.#database.prisma, tenant, id);
+  async require(): Promise<void> {
+    requireListener(await listenerStore.find(this.#database.prisma, this.#tenant, this.#id), this.#id);
   }
 
-  /** @throws NotFoundError; ConflictError while another data plane holds the lease */
-  async take(tenant: Tenant, id: string, request: DataPlaneLeaseRequest): Promise<DataPlaneLease> {
+  async take(request: DataPlaneLeaseRequest): Promise<DataPlaneLease> {
     const { instance_id: instanceId, version } = request;
+    const id = this.#id;
     const publicUrl = request.public_url?.replace(/(?<!\/)\/+$/, '') ?? null;
     const epoch = await this.#database.transact(async (transaction) => {
-      const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      const listener = requireListener(await listenerStore.findForChange(transaction, this.#tenant, id), id);
       const isHeld = listener.leaseUntil !== null && listener.leaseUntil.getTime() > Date.now();
       // A process with the same instance id is the same data plane after a restart. Its former process has ended or
       // will be refused.
@@ -52,22 +58,20 @@ export class ListenerLeases {
     return { epoch, lease_seconds: this.#leaseMs / 1000 };
   }
 
-  /**
-   * Runs the work for the data plane of this epoch, which keeps the listener until the transaction ends.
-   *
-   * @throws NotFoundError; ConflictError when the epoch is not the latest
-   */
-  async runAsOwner<T>(
-    tenant: Tenant,
-    { id, epoch }: { id: string; epoch: number },
-    work: (transaction: Prisma.TransactionClient, listener: Listener) => Promise<T>,
-  ): Promise<T> {
+  /** Does nothing: the listener's deployments are `UNKNOWN` only when its data plane does not come back in time. */
+  async release(): Promise<void> {}
+
+  /** Does nothing: deployments are placed when they are created. */
+  async takeUp(): Promise<void> {}
+
+  async runAsOwner<T>(epoch: number, work: OwnedWork<T>): Promise<T> {
+    const id = this.#id;
     return this.#database.transact(async (transaction) => {
-      const listener = requireListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      const listener = requireListener(await listenerStore.findForChange(transaction, this.#tenant, id), id);
       if (listener.epoch !== epoch) throw leaseConflict(id);
       await transaction.listener.update({ where: { id }, data: this.#makeRenewal() });
       await restoreStatuses(transaction, id);
-      return work(transaction, listener);
+      return work(transaction, { listenerId: id });
     });
   }
 
@@ -75,8 +79,4 @@ export class ListenerLeases {
     const now = Date.now();
     return { leaseUntil: new Date(now + this.#leaseMs), lastSeenAt: new Date(now) };
   }
-}
-
-function leaseConflict(id: string): ConflictError {
-  return new ConflictError(`Another data plane holds the lease of listener ${id}.`, { code: 'listener_lease_held' });
 }

@@ -1,0 +1,26 @@
+import { type Principal, tenantOf } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import { ListenerSpeaker } from './listener-speaker.ts';
+import { PlatformSpeaker } from './platform-speaker.ts';
+import type { Speaker } from './speaker.ts';
+
+/** Finds for whom the caller of a data plane's operation speaks. */
+export class Speakers {
+  readonly #database: Database;
+  readonly #listenerLeaseMs: number;
+  readonly #platformLeaseMs: number;
+
+  constructor(options: { database: Database; listenerLeaseMs: number; platformLeaseMs: number }) {
+    this.#database = options.database;
+    this.#listenerLeaseMs = options.listenerLeaseMs;
+    this.#platformLeaseMs = options.platformLeaseMs;
+  }
+
+  /** @param id of the path: that of a listener, or of a data plane of the platform itself */
+  of(caller: Principal, id: string): Speaker {
+    const database = this.#database;
+    return caller.kind === 'data_plane'
+      ? new PlatformSpeaker({ database, leaseMs: this.#platformLeaseMs }, id)
+      : new ListenerSpeaker({ database, leaseMs: this.#listenerLeaseMs }, tenantOf(caller), id);
+  }
+}

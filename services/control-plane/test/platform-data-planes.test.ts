@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Deployment } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { WORKSPACE } from '@runyard/test-kit/callers';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+import { processesOf } from './support/processes.ts';
+import { TestDataPlane } from './support/remote-data-plane.ts';
+
+const KEY = 'shared-by-the-data-planes-of-a-test';
+let platform: TestPlatform;
+let started: TestDataPlane[] = [];
+beforeAll(async () => {
+  platform = await TestPlatform.start({ DATA_PLANE_KEY: KEY, LEASE_SECONDS: '3', LISTENER_LEASE_SECONDS: '3' });
+});
+afterEach(async () => {
+  // Whoever still runs removes the deployments.
+  await platform.deleteAll();
+  await waitFor(async () => (await platform.routes()).length === 0, { what: 'the end of all deployments' });
+  await Promise.all(started.map((each) => each.close()));
+  started = [];
+});
+afterAll(() => platform?.close());
+
+async function startDataPlane(): Promise<TestDataPlane> {
+  const dataPlane = await TestDataPlane.ofPlatform(platform, KEY);
+  started.push(dataPlane);
+  await dataPlane.start();
+  return dataPlane;
+}
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+
+async function startedWith({ id }: Deployment): Promise<{ pid: number; own: Record<string, string> }> {
+  const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
+  const { pid, secrets } = (await answer.json()) as { pid: number; secrets: Record<string, string> };
+  return { pid, own: JSON.parse(secrets.PROJECT_ENV ?? '{}') };
+}
+
+/** Waits until another process serves the deployment. */
+const untilServedBy = (deployment: Deployment, isThis: (pid: number) => boolean): Promise<number> =>
+  waitFor(
+    async () => {
+      const { pid } = await startedWith(deployment).catch(() => ({ pid: 0 }));
+      return pid !== 0 && isThis(pid) ? pid : undefined;
+    },
+    { what: 'the deployment in other hands' },
+  );
+
+/** Calls as the data plane of this id, with the key. */
+const speak = (method: string, path: string, body?: object, key = KEY) =>
+  platform.call<{ detail?: unknown; epoch?: number }>(method, path, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body }),
+  });
+
+describe("the platform's own data plane", () => {
+  it('runs what no listener has, announces its route, and removes it when it is deleted', async () => {
+    platform.callers.workspaceSecrets.set('MODEL', 'the key of a model');
+    await startDataPlane();
+    const deployment = await platform.createHealthy({
+      secrets: [{ name: 'GREETING', value: 'hello' }],
+      secret_references: [{ name: 'MODEL_KEY', secret_name: 'workspace-secrets', secret_key: 'MODEL' }],
+    });
+    const { pid, own } = await startedWith(deployment);
+    expect(own).toMatchObject({ GREETING: 'hello', MODEL_KEY: 'the key of a model' });
+    expect(await platform.routeOf(deployment.id)).toMatchObject({ active_revision_id: deployment.latest_revision_id });
+
+    const body = { secrets: [{ name: 'GREETING', value: 'good evening' }] };
+    const { latest_revision_id: next } = (
+      await platform.call<Deployment>('PATCH', `/v2/deployments/${deployment.id}`, { body })
+    ).body;
+    await platform.untilStatus(deployment.id, next!, 'DEPLOYED');
+    await untilServedBy(deployment, (found) => found !== pid);
+    expect((await startedWith(deployment)).own).toMatchObject({ GREETING: 'good evening' });
+
+    expect((await platform.call('DELETE', `/v2/deployments/${deployment.id}`)).status).toBe(204);
+    expect(processesOf(next!)).toEqual([]);
+    expect((await platform.get(deployment.id)).status).toBe(404);
+  });
+
+  it('that is killed gets its deployments back at once, with their number of processes', async () => {
+    const dataPlane = await startDataPlane();
+    const deployment = await platform.createHealthy();
+    const { pid } = await startedWith(deployment);
+    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await dataPlane.start();
+    await untilServedBy(deployment, (found) => found !== pid);
+    expect(processesOf(deployment.latest_revision_id!)).toHaveLength(2);
+  });
+
+  it('goes on while the platform is away, also after a restart, and then applies the changes made meanwhile', async () => {
+    const dataPlane = await startDataPlane();
+    const deployment = await platform.createHealthy();
+    const { pid } = await startedWith(deployment);
+    await dataPlane.line.refuse();
+    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await waitFor(() => !isAlive(pid), { what: 'the end of its processes' });
+    const body = { secrets: [{ name: 'GREETING', value: 'two' }] };
+    const { latest_revision_id: next } = (
+      await platform.call<Deployment>('PATCH', `/v2/deployments/${deployment.id}`, { body })
+    ).body;
+    await dataPlane.start();
+    await waitFor(() => processesOf(deployment.latest_revision_id!).length === 2, { what: 'its processes' });
+    await dataPlane.line.heal();
+    await platform.untilStatus(deployment.id, next!, 'DEPLOYED');
+    await waitFor(async () => (await startedWith(deployment)).own.GREETING === 'two', { what: 'the change' });
+  });
+});
+
+describe('one of several data planes of the platform', () => {
+  it('alone has a deployment; when it is cut off another takes it up, and it ends what it ran and changes no route', async () => {
+    const former = await startDataPlane();
+    const deployment = await platform.createHealthy();
+    const { pid } = await startedWith(deployment);
+    const successor = await startDataPlane();
+    await former.line.refuse();
+    const now = await untilServedBy(deployment, (found) => found !== pid);
+    await former.line.heal();
+    await waitFor(() => !isAlive(pid), { what: 'the end of what the former one ran' });
+    await waitFor(() => former.service.output().includes('deployment lease lost'), { what: 'its word of it' });
+    expect((await startedWith(deployment)).pid).toBe(now);
+    expect(processesOf(deployment.latest_revision_id!)).toHaveLength(2);
+    expect(successor.service.output()).not.toContain('deployment lease lost');
+  });
+
+  it('that stops hands its deployments over at once', async () => {
+    const former = await startDataPlane();
+    const deployment = await platform.createHealthy();
+    const { pid } = await startedWith(deployment);
+    await startDataPlane();
+    await former.service.stop();
+    await untilServedBy(deployment, (found) => found !== pid);
+    expect(processesOf(deployment.latest_revision_id!)).toHaveLength(2);
+  });
+});
+
+describe("the key of the platform's data planes", () => {
+  it('opens nothing but the requests of data planes, and none of them without it', async () => {
+    const own = `/v2/listeners/${randomUUID()}`;
+    const lease = { instance_id: own.split('/').at(-1) };
+    expect((await speak('POST', `${own}/lease`, lease)).status).toBe(200);
+    expect((await speak('GET', '/v2/deployments')).status).toBe(403);
+    expect((await speak('GET', own)).status).toBe(403);
+    expect((await speak('GET', `${own}/keys`)).status).toBe(403);
+    expect((await speak('POST', `${own}/lease`, lease, `${KEY}.`)).status).toBe(401);
+    // A caller of the workspace may not act as one of them.
+    const route = `${own}/deployments/${randomUUID()}/route`;
+    const asCaller = await platform.call('POST', route, { body: { epoch: 1, upstreams: [] } });
+    expect(asCaller.status).toBe(403);
+  });
+
+  it('gives a data plane its own deployments alone, and only with its newest connection', async () => {
+    await startDataPlane();
+    const { id, latest_revision_id } = await platform.createHealthy();
+    const other = `/v2/listeners/${randomUUID()}`;
+    const lease = { instance_id: other.split('/').at(-1) };
+    const { epoch } = (await speak('POST', `${other}/lease`, lease)).body;
+    const statuses = await Promise.all([
+      speak('POST', `${other}/deployments/${id}/route`, { epoch, upstreams: ['http://127.0.0.1:9'] }),
+      speak('POST', `${other}/deployments/${id}/database-password`, { epoch, password: 'x'.repeat(32) }),
+      speak('POST', `${other}/deployments/${id}/process-counts`, { epoch, counts: { 'run-worker': 7 } }),
+      speak('POST', `${other}/deployments/${id}/status`, { epoch, status: 'READY' }),
+      speak('POST', `${other}/status`, { epoch, revision_id: latest_revision_id, status: 'INTERRUPTED' }),
+      speak('POST', `${other}/workspace-secrets`, {
+        epoch,
+        tenant_id: WORKSPACE,
+        keys: [],
+      }),
+    ]);
+    expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+    expect((await speak('POST', `${other}/lease`, lease)).body.epoch).toBe(epoch! + 1);
+    expect((await speak('GET', `${other}/desired-state?epoch=${epoch}`)).status).toBe(409);
+    expect((await speak('POST', `${other}/lease`, { instance_id: randomUUID() })).status).toBe(422);
+    expect((await speak('POST', `${other}/lease`, { ...lease, public_url: 'https://a.example.com' })).status).toBe(422);
+  });
+});
