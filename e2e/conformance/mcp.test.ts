@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { runProgram } from '@runyard/test-kit/python';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import { type KeyProxy, startKeyProxy } from '../harness/key-proxy.ts';
-import { runProgram } from '../harness/python.ts';
 
 const { apiKey } = inject('platform');
 const PROJECT = path.resolve(import.meta.dirname, '../projects/mcp');

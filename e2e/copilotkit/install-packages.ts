@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runProgram } from '../harness/python.ts';
+import { runProgram } from '@runyard/test-kit/python';
 
 const manifest = path.join(import.meta.dirname, 'package.json');
 const cache = path.resolve(import.meta.dirname, '../node_modules/.cache');

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { OPEN_API_INFO } from '@runyard/contracts';
 import { parseDocumentLines } from '@runyard/contracts/document-lines';
-import { preparePython, runProgram } from '../harness/python.ts';
+import { preparePython, runProgram } from '@runyard/test-kit/python';
+import { CLIENT_REQUIREMENTS } from '../harness/python.ts';
 
 const DOCUMENTS = path.resolve(import.meta.dirname, '../../docs/api');
 const CONFIG = path.join(import.meta.dirname, 'schemathesis.toml');
@@ -57,7 +58,7 @@ export async function fuzzDocument(options: FuzzOptions): Promise<FuzzOutcome> {
     const file = path.join(folder, 'document.json');
     await writeFile(file, await readDocument(options));
     const { output } = await runProgram(
-      await preparePython(),
+      await preparePython(CLIENT_REQUIREMENTS),
       [
         ...['-m', 'schemathesis.cli', '--config-file', CONFIG, 'run', file],
         ...['--url', url, '--checks', CHECKS, '--seed', String(seed)],

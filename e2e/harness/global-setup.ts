@@ -1,7 +1,8 @@
 import { TraceCollector } from '@runyard/test-kit';
+import { preparePython } from '@runyard/test-kit/python';
 import type { TestProject } from 'vitest/node';
 import { startPlatform } from './platform.ts';
-import { preparePython } from './python.ts';
+import { CLIENT_REQUIREMENTS } from './python.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -38,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       },
     }),
     // It is created once, and counts for no test's time. A test that needs it reports a failure.
-    preparePython().catch(() => undefined),
+    preparePython(CLIENT_REQUIREMENTS).catch(() => undefined),
   ]);
   project.provide('platform', {
     url: platform.url,

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { preparePython } from '@runyard/test-kit/python';
 import { inject } from 'vitest';
-import { preparePython } from './python.ts';
+import { CLIENT_REQUIREMENTS } from './python.ts';
 
 interface FinishedCommand {
   code: number | null;
@@ -28,7 +29,8 @@ export const javascriptCli: OfficialCli = {
 };
 
 export const pythonCli: OfficialCli = {
-  deploy: async (args, options) => run([await preparePython(), '-m', 'langgraph_cli'], args, options),
+  deploy: async (args, options) =>
+    run([await preparePython(CLIENT_REQUIREMENTS), '-m', 'langgraph_cli'], args, options),
 };
 
 /** Fakes a package manager where no test looks at it: the packages are those of this folder. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { runProgram } from '../harness/python.ts';
+import { runProgram } from '@runyard/test-kit/python';
 
 const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache');
 

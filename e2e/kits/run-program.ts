@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { preparePython, runProgram } from '../harness/python.ts';
+import { preparePython, runProgram } from '@runyard/test-kit/python';
 import type { Check } from './kit.ts';
 
 /** A Python program, the packages that it needs, and what it is given. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { waitFor } from '@runyard/test-kit';
-import { preparePython } from '../harness/python.ts';
+import { preparePython } from '@runyard/test-kit/python';
 
 const REQUIREMENTS = path.join(import.meta.dirname, 'requirements.txt');
 

@@ -1,6 +1,5 @@
-"""What the tests of the official Python clients share: the deployment under test and the report read by the suite."""
+"""What the tests of the official Python clients share: the deployment under test."""
 
-import json
 import os
 import uuid
 
@@ -32,12 +31,3 @@ def thread_id(client):
 def mark():
     """A value no other test uses."""
     return str(uuid.uuid4())
-
-
-def pytest_runtest_logreport(report):
-    """One JSON line per test: what vitest shows and counts."""
-    if report.when != "call" and not report.failed:
-        return
-    line = {"name": report.nodeid, "passed": report.passed, "failure": report.longreprtext}
-    with open(os.environ["RUNYARD_PYTEST_REPORT"], "a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")

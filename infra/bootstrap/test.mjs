@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './chromium.mjs';
+import { requirePython } from './python.mjs';
 import { readOutcome } from './read-report.mjs';
 import { installed, repository, run, StepError, say } from './steps.mjs';
 
@@ -47,6 +48,7 @@ const everywhere = ['infra/bootstrap', 'infra/docs', 'infra/rules'];
 export async function runTests({ requireInfrastructure, changedSince }) {
   const changed = changedSince === undefined ? undefined : listChangedFolders(changedSince);
   if (changed) say(`Changed since ${changedSince}, or dependent on it: ${changed.join(', ') || 'no package'}`);
+  requirePython();
   ensureChromium();
   const checked = await runChecks();
   const env = { ...ofBuild, ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };

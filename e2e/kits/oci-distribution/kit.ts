@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { runProgram } from '@runyard/test-kit/python';
 import { DOMParser } from '@xmldom/xmldom';
-import { runProgram } from '../../harness/python.ts';
 import { installGoProgram } from '../install-go-program.ts';
 import type { Check, Kit } from '../kit.ts';
 import { type Images, makeImages } from './images.ts';

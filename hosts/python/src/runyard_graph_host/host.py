@@ -1,0 +1,203 @@
+"""Handles each message of the parent."""
+
+import asyncio
+import contextvars
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from .describe.describe_graph import GraphDescriber
+from .loading.load_graphs import load_graphs
+from .loading.loaded_graph import LoadedGraph
+from .process.current_run import RunIds, RunningCode, running_code
+from .process.output import Output, capture_output
+from .protocol.connection import HostConnection
+from .protocol.errors import GraphRequestError, Header, describe_error, error_body
+from .running.run import GraphRun, RunParts
+from .running.settlement import Settlement, send_settlement
+from .serialization.serializer import PlainSerializer, StateSerializer
+from .state.state_requests import StateRequests
+from .state.thread_state import StateText
+from .storage.portal import Portal
+from .streaming.event_buffer import Limits
+
+# Plain functions of graphs run in threads. Python's own number of these is small on small machines, and each waits for
+# a model most of the time.
+_THREADS = 64
+
+Work = Callable[[Header, memoryview], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerWithBytes:
+    """A result with raw bytes behind it."""
+
+    ok: Any
+    raw: Sequence[bytes]
+
+
+class Host:
+    def __init__(self, connection: HostConnection) -> None:
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runyard"))
+        self._portal = Portal(self._loop)
+        self._serializer = StateSerializer(self.warn)
+        self._states = StateRequests(connection, self._portal, self._serializer, PlainSerializer())
+        self._graphs: dict[str, LoadedGraph] = {}
+        self._runs: dict[int, GraphRun] = {}
+        self._parts: RunParts | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        describer = GraphDescriber(connection, self._portal)
+        self._notices: dict[str, Callable[[Header], None]] = {
+            "run.start": self._start_run,
+            "run.credit": lambda header: self._with_run(header, lambda run: run.grant(header["bytes"])),
+            "run.abort": lambda header: self._with_run(header, lambda run: run.abort(header["reason"])),
+            "run.drain": lambda header: self._with_run(header, lambda run: run.drain()),
+        }
+        self._requests: dict[str, Work] = {
+            "init": lambda header, _: self._init(header),
+            "ping": lambda *_: _nothing(),
+            "state.get": self._get_state,
+            "state.history": self._get_history,
+            "state.update": self._update_state,
+            "graph.draw": self._describing(describer.draw),
+            "graph.input_keys": self._describing(describer.input_keys),
+            "graph.schemas": self._describing(describer.schemas),
+            "graph.subgraphs": self._describing(describer.subgraphs),
+            # Graphs in Python carry their schemas.
+            "graph.store_schemas": lambda *_: _nothing(0),
+        }
+
+    def log(self, line: dict[str, Any]) -> None:
+        self._connection.from_thread(lambda: self._connection.send(0, {"t": "log", **line}))
+
+    def warn(self, message: str) -> None:
+        self.log({"level": "warn", "message": message})
+
+    def receive(self, header: Header, raw: memoryview) -> None:
+        kind = header["t"]
+        if (notice := self._notices.get(kind)) is not None:
+            notice(header)
+        elif (request := self._requests.get(kind)) is not None:
+            self._spawn(self._answer(header, raw, request))
+        elif kind == "shutdown":
+            self._connection.answer(0, header["id"], None)
+            self._connection.finish()
+        else:
+            self._connection.refuse_unknown(header)
+
+    async def _init(self, header: Header) -> list[dict[str, Any]]:
+        project, limits = header["project"], header["limits"]
+        capture_output(Output(self.log, limits["logBytesPerSecond"], self._call_later))
+        # Variables of the deployment win over those of the project.
+        for name, value in project["env"].items():
+            os.environ.setdefault(name, value)
+        self.take_graphs(await load_graphs(project, self.warn), limits, header["publicUrl"])
+        return [_description_of(graph) for graph in self._graphs.values()]
+
+    def take_graphs(self, graphs: dict[str, LoadedGraph], limits: Limits, public_url: str | None) -> None:
+        """Makes loaded graphs those that runs and requests name."""
+        self._graphs = graphs
+        self._parts = RunParts(self._connection, self._portal, self._serializer, limits, public_url)
+
+    async def _get_state(self, header: Header, _: memoryview) -> AnswerWithBytes:
+        request = header["request"]
+        return _with_texts(await self._states.get(self._graph(request), header["use"], request))
+
+    async def _get_history(self, header: Header, _: memoryview) -> AnswerWithBytes:
+        request = header["request"]
+        return _with_texts(await self._states.history(self._graph(request), header["use"], request))
+
+    async def _update_state(self, header: Header, _: memoryview) -> dict[str, Any]:
+        request = header["request"]
+        # Who asked reads the state that it has become.
+        return {"written": await self._states.update(self._graph(request), header["use"], request), "states": []}
+
+    def _describing(self, describe: Callable[[LoadedGraph, Any], Awaitable[Any]]) -> Work:
+        async def work(header: Header, _: memoryview) -> Any:
+            return await describe(self._graph(header["request"]), header["request"])
+
+        return work
+
+    def _graph(self, request: Any) -> LoadedGraph:
+        graph = self._graphs.get(request["graphId"])
+        if graph is None:
+            raise _no_such_graph(request["graphId"])
+        return graph
+
+    def _start_run(self, header: Header) -> None:
+        use, request = header["use"], header["request"]
+        graph = self._graphs.get(request["graphId"])
+        if graph is None or self._parts is None:
+            error = error_body(_no_such_graph(request["graphId"]), "not_found")
+            send_settlement(self._connection, use, Settlement("failed", error=error))
+            return
+        code = RunningCode(
+            RunIds(request["runId"], request["threadId"], request["graphId"]),
+            request.get("traceparent"),
+            request["config"]["configurable"].get("langgraph_auth_user"),
+        )
+        context = contextvars.copy_context()
+        context.run(running_code.set, code)
+        run = GraphRun(self._parts, use, request, graph, has_checkpoints=header["hasCheckpoints"])
+        self._runs[use] = run
+        self._connection.send(use, {"t": "run.begun", "use": use})
+        self._spawn(self._execute(use, run), context)
+
+    async def _execute(self, use: int, run: GraphRun) -> None:
+        # The messages of this turn are sent first: code that never returns to the event loop would keep them here.
+        await asyncio.sleep(0)
+        self._connection.flush()
+        try:
+            await run.execute()
+        finally:
+            del self._runs[use]
+
+    def _with_run(self, header: Header, work: Callable[[GraphRun], None]) -> None:
+        run = self._runs.get(header["use"])
+        if run is not None:
+            work(run)
+
+    async def _answer(self, header: Header, raw: memoryview, work: Work) -> None:
+        lane, number = header.get("use", 0), header["id"]
+        try:
+            result = await work(header, raw)
+            if isinstance(result, AnswerWithBytes):
+                self._connection.answer(lane, number, result.ok, result.raw)
+            else:
+                self._connection.answer(lane, number, result)
+        except Exception as error:
+            self._connection.answer_error(lane, number, describe_error(error))
+
+    def _spawn(self, work: Coroutine[Any, Any, None], context: contextvars.Context | None = None) -> None:
+        task = self._loop.create_task(work, context=context)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _call_later(self, seconds: float, work: Callable[[], None]) -> None:
+        def call() -> None:
+            self._loop.call_later(seconds, work)
+
+        self._connection.from_thread(call)
+
+
+async def _nothing(answer: Any = None) -> Any:
+    return answer
+
+
+def _with_texts(states: list[StateText]) -> AnswerWithBytes:
+    return AnswerWithBytes([state.document for state in states], [part for state in states for part in state.parts])
+
+
+def _description_of(graph: LoadedGraph) -> dict[str, Any]:
+    described: dict[str, Any] = {"graphId": graph.graph_id, "isFactory": graph.is_factory}
+    if graph.description is not None:
+        described["description"] = graph.description
+    return described
+
+
+def _no_such_graph(graph_id: str) -> GraphRequestError:
+    return GraphRequestError("not_found", f'The project has no graph "{graph_id}"')

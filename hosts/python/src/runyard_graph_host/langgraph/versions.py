@@ -1,0 +1,16 @@
+"""Releases of the libraries in the environment of the project."""
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+
+@cache
+def langgraph_version() -> str | None:
+    return _version_of("langgraph")
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

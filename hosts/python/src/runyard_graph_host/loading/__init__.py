@@ -1,0 +1,1 @@
+"""A path or module of the project to a graph that can be used, or one sentence for its author."""

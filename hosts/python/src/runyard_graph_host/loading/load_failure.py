@@ -1,0 +1,41 @@
+"""A text for the author out of what user code raises while it loads."""
+
+import traceback
+from pathlib import Path
+
+from ..protocol.errors import GraphLoadError, message_of
+
+_SHOWN_FRAMES = 5
+_OWN_FILES = str(Path(__file__).resolve().parents[1])
+
+
+def describe_load_failure(subject: str, error: BaseException, directory: Path) -> str:
+    """Returns the exception with the user's part of its traceback, and with paths as the author has them."""
+    if isinstance(error, GraphLoadError):
+        return f"{subject} did not load: {error}"
+    lines = [f"{subject} did not load: {_describe(error)}", *_frames(error)]
+    cause = error.__cause__ or error.__context__
+    depth = 0
+    while cause is not None and depth < 3:
+        lines += [f"caused by {_describe(cause)}", *_frames(cause)]
+        cause = cause.__cause__
+        depth += 1
+    return "\n".join(lines).replace(f"{directory}/", "")
+
+
+def _describe(error: BaseException) -> str:
+    parts = [f"{type(error).__name__}: {message_of(error)}", *getattr(error, "__notes__", [])]
+    if isinstance(error, ModuleNotFoundError):
+        parts.append(f"{error.name} is not installed in the environment of the project: is it among its requirements?")
+    if isinstance(error, SyntaxError) and error.filename:
+        parts.append(f'  File "{error.filename}", line {error.lineno}')
+    return "\n".join(parts)
+
+
+def _frames(error: BaseException) -> list[str]:
+    frames = [
+        f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_OWN_FILES, "<frozen")) and "site-packages" not in frame.filename
+    ]
+    return frames[-_SHOWN_FRAMES:]

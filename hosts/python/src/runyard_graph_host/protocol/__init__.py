@@ -1,0 +1,1 @@
+"""The host protocol: bytes to messages, and messages to whoever waits for them."""

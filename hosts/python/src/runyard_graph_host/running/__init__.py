@@ -1,0 +1,1 @@
+"""One attempt of a run, from its beginning to its settlement."""

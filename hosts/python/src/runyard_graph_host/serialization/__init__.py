@@ -1,0 +1,1 @@
+"""Values of graphs as bytes: as they are stored, and as JSON for clients."""

@@ -1,0 +1,78 @@
+"""LangGraph's own serializer, as it stores the state of graphs, and as it reads it for clients."""
+
+import pickle
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import ormsgpack
+from langgraph.checkpoint.serde import jsonplus
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
+Warn = Callable[[str], None]
+AllowedModules = Iterable[tuple[str, ...]] | Literal[True] | None
+
+_DELTA_SNAPSHOT = 7
+
+
+class StateSerializer(JsonPlusSerializer):
+    """Stores values with their classes, and gives back objects of these classes.
+
+    What msgpack has no form for is pickled, unless the project has turned that off.
+    """
+
+    def __init__(
+        self, warn: Warn, *, pickle_fallback: bool = True, allowed_json_modules: AllowedModules = None
+    ) -> None:
+        super().__init__(pickle_fallback=pickle_fallback, allowed_json_modules=allowed_json_modules)
+        self._warn = warn
+        self._warned: set[type] = set()
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        fallback, self.pickle_fallback = self.pickle_fallback, False
+        try:
+            return super().dumps_typed(obj)
+        except ormsgpack.MsgpackEncodeError as error:
+            if not fallback:
+                raise TypeError(f'{error}; "checkpointer.serde.pickle_fallback" is off') from error
+            self._warn_about(obj, error)
+            return "pickle", _pickle(obj)
+        finally:
+            self.pickle_fallback = fallback
+
+    def _warn_about(self, obj: Any, error: Exception) -> None:
+        if type(obj) in self._warned:
+            return
+        self._warned.add(type(obj))
+        self._warn(
+            f"The state has a value that is stored by pickle ({error}): only this version of its code can read it."
+        )
+
+
+class PlainSerializer(JsonPlusSerializer):
+    """Reads stored values as plain data, without importing a class.
+
+    So state stays readable when a class is no more, and nothing of the project runs for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(pickle_fallback=True, __unpack_ext_hook__=_plain_extension)
+
+
+def _plain_extension(code: int, data: bytes) -> Any:
+    if code == _DELTA_SNAPSHOT:
+        value = ormsgpack.unpackb(data, ext_hook=_plain_extension, option=ormsgpack.OPT_NON_STR_KEYS)
+        return _DeltaSnapshot(value)
+    return jsonplus._msgpack_ext_hook_to_json(code, data)
+
+
+def _pickle(obj: Any) -> bytes:
+    try:
+        return pickle.dumps(obj)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        try:
+            import cloudpickle
+        except ImportError:
+            raise
+        data: bytes = cloudpickle.dumps(obj)
+        return data

@@ -1,0 +1,1 @@
+"""Reads and writes of a thread's state outside a run."""

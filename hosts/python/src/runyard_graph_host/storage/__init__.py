@@ -1,0 +1,1 @@
+"""The saver and the store of LangGraph, as requests to the parent: this process stores nothing itself."""

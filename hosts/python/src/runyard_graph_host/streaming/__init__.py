@@ -1,0 +1,1 @@
+"""What a graph streams, as events of the wire."""

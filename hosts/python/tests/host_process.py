@@ -1,0 +1,63 @@
+"""The host as a process of its own, with the parent in the test's process."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fake_parent import LIMITS, FakeParent
+
+SOURCES = Path(__file__).parents[1] / "src"
+
+
+class HostProcess(FakeParent):
+    process: asyncio.subprocess.Process
+
+    async def load(self, directory: Path, graphs: dict[str, str], **project: Any) -> None:
+        documents = [
+            {"graphId": graph_id, "file": str(directory / source.split(":")[0]), "symbol": source.split(":")[1]}
+            for graph_id, source in graphs.items()
+        ]
+        whole = {"directory": str(directory), "graphs": documents, "env": {}, "revivableModules": [], **project}
+        await self.request("init", protocol=1, project=whole, loopback=None, publicUrl=None, limits=LIMITS)
+
+
+@asynccontextmanager
+async def host_process(directory: Path, **graphs: str) -> AsyncIterator[HostProcess]:
+    ours, theirs = socket.socketpair()
+
+    def take_descriptor() -> None:
+        os.dup2(theirs.fileno(), 3)
+        os.set_inheritable(3, True)
+
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-X", "utf8", "-m", "runyard_graph_host"),
+        cwd=directory,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        pass_fds=(3, theirs.fileno()),
+        preexec_fn=take_descriptor,
+    )
+    theirs.close()
+    parent = HostProcess(ours)
+    parent.process = process
+    await parent.open()
+    try:
+        await parent.load(directory, graphs)
+        yield parent
+    finally:
+        parent.connection.close("the test is over")
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def lines(parent: FakeParent) -> list[tuple[str, str]]:
+    return [(line["level"], line["message"]) for line in parent.logs]
+
+
+__all__ = ["HostProcess", "host_process", "json", "lines"]

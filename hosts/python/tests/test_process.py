@@ -1,0 +1,70 @@
+"""What user code does to its process, and what the parent gets of it."""
+
+import signal
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from host_process import HostProcess, host_process, lines
+
+PROJECTS = Path(__file__).parent / "projects"
+NAMES = ["exiting", "exiting_in_a_task", "forgetting", "printing", "printing_in_a_thread", "signalling", "fine"]
+
+
+@pytest.fixture
+async def parent() -> Any:
+    async with host_process(PROJECTS, **{name: f"misbehaves.py:{name}" for name in NAMES}) as parent:
+        yield parent
+
+
+async def test_a_node_that_ends_the_process_fails_its_run_alone(parent: HostProcess) -> None:
+    for graph in ("exiting", "exiting_in_a_task"):
+        settled = await parent.run(graph, input={"text": ""})
+        assert (settled.kind, settled.header["error"]["error"]) == ("failed", "ProcessExitError")
+    assert (await parent.run("fine", input={"text": ""})).values == {"text": "fine"}
+
+
+async def test_an_error_that_nobody_waits_for_is_logged_and_fails_no_run(parent: HostProcess) -> None:
+    assert (await parent.run("forgetting", input={"text": ""})).kind == "done"
+    found = await parent.until(lambda: [text for _, text in lines(parent) if "nobody waits for this" in text])
+    assert "ValueError" in found[0]
+
+
+async def test_output_is_log_lines_with_the_ids_of_the_run(parent: HostProcess) -> None:
+    run_id, thread_id = str(uuid.uuid4()), str(uuid.uuid4())
+    await parent.run("printing", input={"text": ""}, runId=run_id, threadId=thread_id)
+    assert all(line["runId"] == run_id and line["graphId"] == "printing" for line in parent.logs)
+    found = lines(parent)
+    assert found[:2] == [("info", "printed"), ("error", "to stderr")]
+    assert found[2] == ("warn", "logged here")
+    assert parent.logs[2]["data"] == {"logger": "project", "amount": 3}
+    assert found[3][1].endswith("UserWarning: warned")
+    assert found[4] == ("info", "as bytes")
+    assert len(found[5][1]) == 16 * 1024 + 1
+    assert found[6] == ("info", "a ? surrogate")
+
+
+async def test_output_of_threads_has_the_ids_too(parent: HostProcess) -> None:
+    run_id = str(uuid.uuid4())
+    await parent.run("printing_in_a_thread", input={"text": ""}, runId=run_id)
+    assert [(line["message"], line["runId"]) for line in parent.logs] == [("in a thread", run_id)]
+
+
+async def test_signals_belong_to_the_parent(parent: HostProcess) -> None:
+    parent.process.send_signal(signal.SIGTERM)
+    parent.process.send_signal(signal.SIGINT)
+    assert (await parent.run("fine", input={"text": ""})).kind == "done"
+    await parent.run("signalling", input={"text": ""})
+    assert [level for level, text in lines(parent) if "SIGTERM" in text] == ["warn"]
+
+
+async def test_the_process_ends_with_its_connection(parent: HostProcess) -> None:
+    parent.connection.close("the parent has gone")
+    assert await parent.process.wait() == 0
+
+
+async def test_the_process_ends_when_it_is_asked_to(parent: HostProcess) -> None:
+    assert (await parent.request("shutdown")).ok is None
+    assert await parent.process.wait() == 0
