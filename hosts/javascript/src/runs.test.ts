@@ -171,6 +171,15 @@ it('a failed run reports class name and message of the error, with the values so
   expect(unknown.outcome).toMatchObject({ kind: 'failed', error: { message: 'The project has no graph "nobody"' } });
 });
 
+it.each([
+  ['a name that is a number', { error: 'Error', message: 'no luck' }],
+  ['a name and a message without a text', { error: 'Error', message: '{}' }],
+  ['a message that cannot be written', { error: 'Error', message: 'The error cannot be described.' }],
+])('a run fails whose error has %s', async (how, error) => {
+  const { outcome } = await runToEnd(host, executionRequest('boom', { input: { how } }));
+  expect(outcome).toMatchObject({ kind: 'failed', error });
+});
+
 it.each(['bigint', 'circular'])('a failed run says why a %s value cannot be sent', async (how) => {
   const { outcome } = await runToEnd(host, executionRequest('boom', { input: { how } }), { store: new MemoryStore() });
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
