@@ -321,6 +321,41 @@ it('a connection that ends leaves nothing that reads or watches, whatever it was
   expect(client.written).toHaveLength(written);
 });
 
+it('a subscription that fails after it has been ended ends nothing else', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN, value(2, 'a'));
+  const failures: unknown[] = [];
+  let fail!: (error: Error) => void;
+  const writing = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  const subscriptions = new ThreadSubscriptions({
+    threadId: 't',
+    sources: stream.sources,
+    write: () => writing,
+    onFailure: (error) => failures.push(error),
+  });
+  let isAnswered = false;
+  const answer = async () => {
+    isAnswered = true;
+  };
+  const subscribed = subscriptions.add('a', { access: OPEN, filter: { channels: ['values'] } }, answer);
+  await waitFor(() => isAnswered, { what: 'the answer' });
+  subscriptions.remove('a');
+  fail(new Error('the client has gone'));
+  await subscribed;
+  expect(failures).toEqual([]);
+});
+
+it('a subscription whose answer cannot be given is refused, and ends nothing else', async () => {
+  const client = new Client(new Stream());
+  const unanswered = new Error('too much is waiting');
+  const answer = () => Promise.reject(unanswered);
+  const subscribed = client.subscriptions.add('a', { access: OPEN, filter: { channels: ['values'] } }, answer);
+  await expect(subscribed).rejects.toBe(unanswered);
+  expect([client.written, client.subscriptions.size]).toEqual([[], 0]);
+});
+
 it('a subscription that fails is refused, or ends its connection when it was answered: it has one response', async () => {
   const stream = new Stream();
   stream.add(BEGUN, value(2, 'x'.repeat(2 * 1024 * 1024)));
