@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { ComputeType } from '@runyard/contracts';
-import { ConfigError } from '@runyard/service-kit';
+import { ConfigError, readConfig } from '@runyard/service-kit';
+import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
 import type { RevisionSpec } from '../revisions/driver.ts';
 import type { DriverOptions } from './driver-row.ts';
-import { type AnyDriverRow, chooseDrivers, type DriverConfig, driverOf } from './drivers.ts';
+import { type AnyDriverRow, chooseDrivers, type DriverConfig, driverOf, driverVariables } from './drivers.ts';
 import { DriversByArtifact } from './drivers-by-artifact.ts';
 
 const namesOf = (config: Parameters<typeof chooseDrivers>[0]) => chooseDrivers(config).map(({ name }) => name);
@@ -33,12 +35,29 @@ describe('the drivers of a process', () => {
     );
   });
 
-  it('are not opened without a variable that one of them needs', async () => {
-    const config = { KUBERNETES_POD_METADATA: [], KUBERNETES_PULL_SECRETS: [] } as unknown as DriverConfig;
-    const opened = DriversByArtifact.open(chooseDrivers({ DRIVER: ['kubernetes'] }), config, {} as DriverOptions);
-    await expect(opened).rejects.toThrow(
-      new ConfigError(['KUBERNETES_NAMESPACE is required with the driver kubernetes.']),
-    );
+  it.each([
+    ['kubernetes', 'KUBERNETES_NAMESPACE', {}],
+    ['process', 'AGENT_API_COMMAND', { RUN_WORKER_COMMAND: 'run-worker.js' }],
+    ['process', 'RUN_WORKER_COMMAND', { AGENT_API_COMMAND: 'agent-api.js' }],
+  ] as const)('are not opened when one of them is %s and %s is not set', async (name, variable, others) => {
+    const config = { KUBERNETES_POD_METADATA: [], KUBERNETES_PULL_SECRETS: [], ...others } as unknown as DriverConfig;
+    const opened = DriversByArtifact.open(chooseDrivers({ DRIVER: [name] }), config, {} as DriverOptions);
+    await expect(opened).rejects.toThrow(new ConfigError([`${variable} is required with the driver ${name}.`]));
+  });
+
+  const namesWith = (environment: Record<string, string>) =>
+    namesOf(readConfig(Type.Object(driverVariables), { environment }));
+
+  it('are those of releases before it in compose too, where its file of variables has no DRIVER', async () => {
+    const compose = await readFile(new URL('../../../../infra/compose.yaml', import.meta.url), 'utf8');
+    const [, DRIVER = 'none'] = /^ +DRIVER: \$\{DRIVER:-(.*)\}$/m.exec(compose) ?? [];
+    expect(namesWith({ DRIVER })).toEqual(['process', 'container']);
+    expect(namesWith({ DRIVER, KUBERNETES_NAMESPACE: 'agents' })).toEqual(['kubernetes']);
+  });
+
+  it('need no variable of a driver that is not among them', () => {
+    expect(namesWith({ DRIVER: 'kubernetes', KUBERNETES_NAMESPACE: 'agents' })).toEqual(['kubernetes']);
+    expect(namesWith({ DRIVER: 'container' })).toEqual(['container']);
   });
 });
 

@@ -1,11 +1,12 @@
+import { ConfigError } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import type { DriverRow } from '../driver-row.ts';
 import { ProcessDriver } from './process-driver.ts';
 import { openProjectUsers } from './project-users.ts';
 
 const variables = {
-  AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
-  RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
+  AGENT_API_COMMAND: Type.Optional(Type.String({ minLength: 1, description: 'Entry file of agent-api.' })),
+  RUN_WORKER_COMMAND: Type.Optional(Type.String({ minLength: 1, description: 'Entry file of run-worker.' })),
   PROJECT_USERS: Type.Optional(
     Type.String({
       pattern: '^\\d{1,10}-\\d{1,10}$',
@@ -23,11 +24,17 @@ export const processRow = {
   variables,
   accepts: 'project',
   outlivesProcess: false,
-  open: async (config, options) =>
-    new ProcessDriver({
+  open: async (config, options) => {
+    const required = (name: 'AGENT_API_COMMAND' | 'RUN_WORKER_COMMAND') => {
+      const entry = config[name];
+      if (entry === undefined) throw new ConfigError([`${name} is required with the driver process.`]);
+      return entry;
+    };
+    return new ProcessDriver({
       ...options,
+      agentApiEntry: required('AGENT_API_COMMAND'),
+      runWorkerEntry: required('RUN_WORKER_COMMAND'),
       users: await openProjectUsers(config.PROJECT_USERS, config.DATA_DIR),
-      agentApiEntry: config.AGENT_API_COMMAND,
-      runWorkerEntry: config.RUN_WORKER_COMMAND,
-    }),
+    });
+  },
 } as const satisfies DriverRow<Static<typeof Settings>>;
