@@ -6,6 +6,7 @@ import { serialize, toPlainJson } from './serialize.ts';
 
 /** Bytes of metadata beyond which what an update wrote is not among what histories are searched by. */
 const SEARCHED_MAX = 1024 * 1024;
+const OPENING = '{'.charCodeAt(0);
 
 export interface NewCheckpoint {
   serde: SerializerProtocol;
@@ -54,7 +55,9 @@ export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut>
 /** Says what histories are searched by where that is not the bytes of the metadata themselves. */
 function searched(metadata: CheckpointMetadata, { type, data }: SerializedValue): Pick<CheckpointPut, 'metadataJson'> {
   if (data.byteLength > SEARCHED_MAX) return { metadataJson: toPlainJson({ ...metadata, writes: undefined }) };
-  return type === JSON_TYPE ? {} : { metadataJson: toPlainJson(metadata) };
+  // LangGraph's serializer writes a text that says so in place of what it cannot write.
+  const isObject = type === JSON_TYPE && data[0] === OPENING;
+  return isObject ? {} : { metadataJson: toPlainJson(metadata) };
 }
 
 /**

@@ -167,6 +167,22 @@ describe('a put', () => {
     expect(backend.puts[0]).toMatchObject({ metadata: { type: 'sealed' }, metadataJson: { step: 1, count: '10' } });
   });
 
+  it('makes the rest searchable of large metadata with a value that has no JSON form', async () => {
+    const backend = new RecordingBackend();
+    const circle: Record<string, unknown> = {};
+    circle.self = circle;
+    const metadata = { ...METADATA, writes: { node: 'x'.repeat(1024 * 1024) }, circle };
+    await createSaver(checkpointModule, backend).put(config(), checkpoint({}, {}), metadata, {});
+    expect(backend.puts[0]?.metadataJson).toEqual(METADATA);
+  });
+
+  it('makes metadata searchable of which the serializer writes only that it cannot write them', async () => {
+    const backend = new RecordingBackend();
+    const metadata = { ...METADATA, count: 10n };
+    await createSaver(checkpointModule, backend).put(config(), checkpoint({}, {}), metadata, {});
+    expect(metadataJsonOf(backend.puts[0]!)).toEqual({ ...METADATA, count: '10' });
+  });
+
   it('leaves what a large update wrote out of what is searched, and stores it whole', async () => {
     const backend = new RecordingBackend();
     const metadata = { ...METADATA, writes: { node: 'x'.repeat(1024 * 1024) } };

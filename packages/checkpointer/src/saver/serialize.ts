@@ -12,17 +12,18 @@ export async function deserialize(serde: SerializerProtocol, { type, data }: Ser
   return serde.loadsTyped(type, type === 'bytes' ? new Uint8Array(data) : data);
 }
 
-/**
- * Returns the plain JSON of a value whose serializer encrypts or packs it, for searches. Values without a JSON form are
- * left out.
- */
-export function toPlainJson(value: unknown): Record<string, unknown> {
-  const parsed: unknown = JSON.parse(tolerantJson(value) ?? '{}');
-  return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)
-    ? (parsed as Record<string, unknown>)
-    : {};
+/** Returns metadata as plain JSON, for searches. Fields without a JSON form are left out. */
+export function toPlainJson(metadata: object): Record<string, unknown> {
+  const whole = tolerantJson(metadata);
+  if (whole !== undefined) return JSON.parse(whole) as Record<string, unknown>;
+  const fields = Object.entries(metadata).flatMap(([name, value]) => {
+    const text = tolerantJson(value);
+    return text === undefined ? [] : [[name, JSON.parse(text) as unknown]];
+  });
+  return Object.fromEntries(fields) as Record<string, unknown>;
 }
 
+/** Returns undefined for a value without a JSON form. */
 function tolerantJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
