@@ -1,8 +1,10 @@
 import { type Logger, startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
-/** Signals whose publication failed, and which are published when Redis is back. More are lost. */
-const UNPUBLISHED_MAX = 10_000;
+/** Signals whose publication failed, and which are published when Redis is back; for more, one that says so is. */
+const UNPUBLISHED_MAX = 1_000;
+/** Is published in place of signals that were lost here: who receives it looks again at all. */
+const LOST = 'lost signals';
 
 /**
  * Wakes all processes of a service when something changed. A signal is only a name; the truth is in the rows.
@@ -36,7 +38,7 @@ export class Signals {
     for (const connection of [this.#publisher, this.#subscriber]) startRedisHeartbeat(connection);
     this.#publisher.on('ready', () => this.#publishLeft());
     this.#subscriber.on('ready', () => void this.#subscribe());
-    this.#subscriber.on('message', (_channel, name) => this.#wake(name));
+    this.#subscriber.on('message', (_channel, name) => (name === LOST ? this.#reportLoss() : this.#wake(name)));
   }
 
   /** Wakes the listeners of this name, and those who follow it, in this process at once and in the others. */
@@ -99,13 +101,17 @@ export class Signals {
 
   async #subscribe(): Promise<void> {
     await this.#subscriber.subscribe(this.#channel).catch(() => undefined); // A reconnection subscribes again.
+    this.#reportLoss();
+  }
+
+  #reportLoss(): void {
     this.#wakeAll();
     for (const { follower } of this.#followers) follower.onLoss();
   }
 
   #publish(name: string): void {
     this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
-      if (this.#unpublished.size < UNPUBLISHED_MAX) this.#unpublished.add(name);
+      this.#unpublished.add(this.#unpublished.size < UNPUBLISHED_MAX ? name : LOST);
       this.#logger.warn('signal not published', { channel: this.#channel, error });
     });
   }
@@ -131,7 +137,7 @@ export class Signals {
 export interface Follower {
   /** @param rest the name after the prefix */
   onSignal(rest: string): void;
-  /** Called at the first connection and after each outage: signals of other processes may be lost. */
+  /** Called at the first connection, after each outage, and when another process has lost signals in one. */
   onLoss(): void;
 }
 
