@@ -11,7 +11,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compilersInFiles, escapeWideCharacters } from './lean-bundles.mjs';
+import { compilersInFiles, escapeWideCharacters, findWideTemplates } from './lean-bundles.mjs';
 import { thinSourceMap } from './thin-source-maps.mjs';
 
 const { build } = createRequire(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'))('esbuild');
@@ -51,16 +51,16 @@ const built = await build({
   },
 }).catch(() => process.exit(1)); // esbuild has printed the reason.
 if (config.migrations) await cp(config.migrations, join(outdir, 'migrations'), { recursive: true });
-refuseUnresolvable(built.metafile);
+refuse([...findUnresolvable(built.metafile), ...(await findWideTemplates(Object.keys(built.metafile.inputs)))]);
 for (const file of Object.keys(built.metafile.outputs)) {
   await (file.endsWith('.map') ? thinSourceMap(file) : escapeWideCharacters(file));
 }
 
 /**
- * Refuses an import left in the output that does not resolve from dist/ at run time: it has to be a dependency of this
- * very service.
+ * Finds imports left in the output that do not resolve from dist/ at run time: each has to be a dependency of this very
+ * service.
  */
-function refuseUnresolvable(meta) {
+function findUnresolvable(meta) {
   const own = { ...manifest.dependencies, ...manifest.optionalDependencies };
   const faults = new Set();
   for (const [file, output] of Object.entries(meta.outputs)) {
@@ -74,7 +74,11 @@ function refuseUnresolvable(meta) {
       );
     }
   }
-  if (faults.size === 0) return;
+  return faults;
+}
+
+function refuse(faults) {
+  if (faults.length === 0) return;
   for (const fault of faults) console.error(fault);
   process.exit(1);
 }

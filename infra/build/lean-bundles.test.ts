@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { expect, it, onTestFinished } from 'vitest';
-import { compilersInFiles, escapeWideCharacters } from './lean-bundles.mjs';
+import { compilersInFiles, escapeWideCharacters, findWideTemplates } from './lean-bundles.mjs';
 
 async function folder(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'runyard-bundle-'));
@@ -14,10 +14,32 @@ async function folder(): Promise<string> {
 
 it('a bundle has no character that would double its memory, and says what it said', async () => {
   const file = join(await folder(), 'bundle.mjs');
-  await writeFile(file, '// ’\nconst tag = ([text]) => text;\nexport const texts = [tag`a – b`, "ü", "😀"];\n');
+  await writeFile(
+    file,
+    '// ’ \\’\nexport const texts = ["ü", "😀", "a\\\\–"];\nexport const expressions = [/^\\–$/, /^[\\’–]$/, /^\\\\–$/, /^[😀]$/u];\n',
+  );
   await escapeWideCharacters(file);
   expect(await readFile(file, 'utf8')).not.toMatch(/[\u0100-\uffff]/);
-  expect((await import(pathToFileURL(file).href)).texts).toEqual(['a – b', 'ü', '😀']);
+  const { texts, expressions } = await import(pathToFileURL(file).href);
+  expect(texts).toEqual(['ü', '😀', 'a\\–']);
+  const matched = ['–', '’', '\\–', '😀'].map((text, index) => expressions[index].test(text));
+  expect(matched).toEqual([true, true, true, true]);
+});
+
+it('a template is refused whose tag could see how a character beyond Latin-1 is written', async () => {
+  const made = await folder();
+  const files = {
+    'raw.mjs': 'export const raw = String.raw`a – b`;',
+    'tagged.ts': 'const tag = ([text]: TemplateStringsArray): string => text!;\nexport const tagged = tag`–` + /–/;',
+    'elsewhere.mjs': 'export const texts = ["–", `a –`, /–/, String.raw`ü`]; // String.raw`–`',
+    'data.json': '{"text": "–"}',
+  };
+  const paths = Object.keys(files).map((name) => join(made, name));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(made, name), text);
+  expect(await findWideTemplates(['(disabled):fs', ...paths])).toEqual([
+    expect.stringMatching(/raw\.mjs has a character beyond Latin-1 in a template with a tag/),
+    expect.stringMatching(/tagged\.ts has/),
+  ]);
 });
 
 it('a compiler of queries is read from a file beside the bundle, byte by byte', async () => {

@@ -47,7 +47,7 @@ export function showPage({ title, body, fault, ...content }: PageContent, reply:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${fault === undefined ? '' : 'Error: '}${title} – Runyard</title>
+<title>${fault === undefined ? '' : 'Error: '}${title} &ndash; Runyard</title>
 <style>${new Html(STYLE)}</style>${
     scriptNonce !== undefined && html`\n<script src="${PASSKEY_SCRIPT_PATH}" nonce="${scriptNonce}" defer></script>`
   }
