@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
+import { readNumber, readNumbers } from './number-flags.ts';
 
 export interface BenchFlags {
   /** The URL of a running deployment, instead of a platform started for the measurement. */
@@ -40,8 +41,14 @@ export const usage = `npm run bench -- [options]
 npm run bench -- scale [--threads N] [--json FILE]
   what searching, counting, state and history take with N threads (default 1000000)
 
-npm run bench -- idle [--seconds N] [--json FILE]
+npm run bench -- idle [--seconds N] [--settle N] [--json FILE]
   what a deployment costs that nobody uses: processor time, transactions and Redis commands (default 60 seconds)
+
+npm run bench -- start [--rounds N] [--settle N] [--json FILE]
+  how long the platform takes to start, and its memory once it has come to rest
+
+npm run bench -- directory [--members N] [--groups N] [--json FILE]
+  what syncing people and groups by SCIM takes (default 10000 and 1000)
 
 npm run bench -- states [--mb A,B] [--rounds N] [--json FILE]
   what writing and reading states of so many megabytes takes (default 1,10,40)
@@ -69,9 +76,9 @@ export function readFlags(args: string[]): BenchFlags {
   return {
     url: values.url?.replace(/\/+$/, ''),
     key: values.key,
-    clients: values.clients.split(',').map((text) => parsePositive('--clients', text)),
-    seconds: parsePositive('--seconds', values.seconds),
-    rounds: parsePositive('--rounds', values.rounds),
+    clients: readNumbers('clients', values.clients),
+    seconds: readNumber('seconds', values.seconds),
+    rounds: readNumber('rounds', values.rounds),
     workloads: values.workloads?.split(',').map(findWorkload) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
     isDirectWanted: !values['no-direct'] && values.url === undefined,
     areUsersWanted: values.users,
@@ -79,12 +86,6 @@ export function readFlags(args: string[]): BenchFlags {
     json: values.json && (values.json === '-' ? '-' : resolve(here, values.json)),
     help: values.help,
   };
-}
-
-function parsePositive(flag: string, text: string): number {
-  const number = Number(text);
-  if (!(number > 0)) throw new Error(`${flag} takes numbers above 0, not "${text}".`);
-  return number;
 }
 
 function findWorkload(name: string): WorkloadName {

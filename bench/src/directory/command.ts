@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { startInfrastructure } from '@runyard/local-infra';
 import { startServiceProcess } from '@runyard/test-kit';
 import pg from 'pg';
+import { readNumber } from '../number-flags.ts';
 import { writeJson } from '../report/write-json.ts';
 import { type DirectorySize, type DirectoryTimes, measureDirectory } from './measure-directory.ts';
 import { ScimDirectory } from './scim-directory.ts';
@@ -29,17 +30,11 @@ export async function runDirectoryCommand(
       json: { type: 'string' },
     },
   });
-  const [members, groups] = [readCount('members', values.members), readCount('groups', values.groups)];
+  const [members, groups] = [readNumber('members', values.members), readNumber('groups', values.groups)];
   const sizes = [...STEPS.filter((step) => step.members < members && step.groups < groups), { members, groups }];
   const times = await runDirectory(join(repository, 'services/org-access/dist/main.js'), sizes, say);
   await writeJson(values.json, { sizes, times });
   process.stdout.write(`\n${formatTable(times, sizes)}\n`);
-}
-
-function readCount(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 200) throw new Error(`--${name} takes a number from 200, not "${text}".`);
-  return count;
 }
 
 async function runDirectory(

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { readNumber } from '../number-flags.ts';
 import { writeJson } from '../report/write-json.ts';
 import { startAgentServer } from '../targets/agent-server.ts';
 import { type IdleCost, measureIdleCost } from './idle-cost.ts';
@@ -23,10 +24,8 @@ export async function runIdleCommand(
       json: { type: 'string' },
     },
   });
-  const seconds = Number(values.seconds);
-  if (!(seconds > 0)) throw new Error(`--seconds takes numbers above 0, not "${values.seconds}".`);
-  const settle = Number(values.settle);
-  if (!(settle >= 0)) throw new Error(`--settle takes numbers from 0, not "${values.settle}".`);
+  const seconds = readNumber('seconds', values.seconds);
+  const settle = readNumber('settle', values.settle);
   const target = await startAgentServer({ repository, project });
   try {
     say(`${target.name} is up at ${target.url}; nothing is asked of it for ${settle + seconds} s`);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readNumber } from '../number-flags.ts';
 import { writeJson } from '../report/write-json.ts';
 import type { QueryTimes } from './measure-queries.ts';
 import { runScale } from './run-scale.ts';
@@ -16,8 +17,7 @@ export async function runScaleCommand(
     args,
     options: { threads: { type: 'string', default: '1000000' }, json: { type: 'string' } },
   });
-  const threads = Number(values.threads);
-  if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads takes a number, not "${values.threads}".`);
+  const threads = readNumber('threads', values.threads);
   const entry = join(repository, 'services/agent-api/dist/main.js');
   const times = await runScale({ threads, longHistory: LONG_HISTORY, entry, project, say });
   await writeJson(values.json, { threads, times });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { readNumber } from '../number-flags.ts';
 import { readMemory } from '../observe/memory-by-process.ts';
 import { writeJson } from '../report/write-json.ts';
 import { startPlatform } from '../targets/platform.ts';
@@ -28,8 +29,7 @@ export async function runStartCommand(
       json: { type: 'string' },
     },
   });
-  const [rounds, settle] = [Number(values.rounds), Number(values.settle)];
-  if (!(rounds > 0 && settle >= 0)) throw new Error('--rounds takes numbers above 0, --settle from 0.');
+  const [rounds, settle] = [readNumber('rounds', values.rounds), readNumber('settle', values.settle)];
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-'));
   const starts: number[] = [];
   let memory = new Map<string, number>();

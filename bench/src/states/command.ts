@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readNumber, readNumbers } from '../number-flags.ts';
 import { writeJson } from '../report/write-json.ts';
 import { startAgentServer } from '../targets/agent-server.ts';
 import { measureStates, type StateTimes } from './measure-states.ts';
@@ -16,9 +17,7 @@ export async function runStatesCommand(
       json: { type: 'string' },
     },
   });
-  const sizes = values.mb.split(',').map(Number);
-  const rounds = Number(values.rounds);
-  if (![...sizes, rounds].every((number) => number > 0)) throw new Error('--mb and --rounds take numbers above 0.');
+  const [sizes, rounds] = [readNumbers('mb', values.mb), readNumber('rounds', values.rounds)];
   const target = await startAgentServer({ repository, project });
   try {
     const times = await measureStates(target, { sizes, rounds, say });
