@@ -167,6 +167,7 @@ const CONTROL_PLANE = {
   ...rows('deployments:update', ['reportRevisionLogs', 'checkListenerCaller', 'getListenerKeySet']),
   ...rows(provenOtherwise("the key that the platform's own data planes share"), [
     'releaseListenerLease',
+    'fetchBuild',
     'reportDeploymentRoute',
     'reportProcessCounts',
     'storeDatabasePassword',

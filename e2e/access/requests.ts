@@ -17,6 +17,8 @@ export interface OperationRequest {
 const QUERIES: Record<string, Record<string, string>> = {
   deleteDeployments: { deployment_ids: 'deployment_id' },
   getListenerDesiredState: { epoch: '1', wait_seconds: '0' },
+  releaseListenerLease: { epoch: '1' },
+  fetchBuild: { epoch: '1' },
   waitForAuthentication: { timeout: '1' },
   deleteOAuthTokens: { provider_id: 'provider_id' },
   oauthTokenExists: { provider_id: 'provider_id' },

@@ -21,6 +21,7 @@ import {
 import { Signals } from '@runyard/signals';
 import { AgentNames } from './agents/agent-names.ts';
 import { agentRoutes } from './agents/agent-routes.ts';
+import { BuildArchives } from './builds/build-archives.ts';
 import { openBuildUsers } from './builds/build-users.ts';
 import { Builds } from './builds/builds.ts';
 import { Semaphore } from './compute/semaphore.ts';
@@ -61,6 +62,7 @@ import { LeasedOwnership } from './reconciler/ownership.ts';
 import { startImageGarbageCollection } from './registry/image-garbage-collection.ts';
 import { issuePullCredentials } from './registry/issue-pull-credentials.ts';
 import { openRegistry } from './registry/registry.ts';
+import { builtSources } from './revisions/built-sources.ts';
 import { haltStore } from './revisions/halts/halt-store.ts';
 import { hasRunImages } from './revisions/image-sources.ts';
 import { PostgresRolloutStore } from './revisions/rollout-store.ts';
@@ -156,16 +158,18 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     lifecycle,
     logger,
   });
+  const runsProjects = runsArtifact(drivers, 'project');
+  const archives = new BuildArchives({ objects: storage, temporaryFolder: join(config.DATA_DIR, 'archives') });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
     makesImages: config.PROJECT_BASE_IMAGE !== undefined,
     isApart,
+    runsProjects,
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     pods: findPodRules(drivers, config),
   };
   const integrations = openIntegrations({ database, cipher, rules: repositoryRules(sourceRules), lifecycle });
-  const runsProjects = !isApart && runsArtifact(drivers, 'project');
   const builds = new Builds({
     dataDir: config.DATA_DIR,
     sources: {
@@ -238,7 +242,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const listeners = openListeners(config, {
     ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, ownership, registry },
-    ...{ cipher, hosts, workspaceSecrets, removeContent, builds, lifecycle, logger },
+    ...{ cipher, hosts, workspaceSecrets, removeContent, builds, archives, lifecycle, logger },
+    elsewhere: isApart ? builtSources({ runsProjects }) : [],
   });
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };

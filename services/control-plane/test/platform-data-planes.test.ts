@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { WORKSPACE } from '@runyard/test-kit/callers';
@@ -7,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
 import { processesOf } from './support/processes.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
+import { createEmpty, deploy, PROJECT } from './support/sources.ts';
 
 const KEY = 'shared-by-the-data-planes-of-a-test';
 let platform: TestPlatform;
@@ -133,6 +136,59 @@ describe('one of several data planes of the platform', () => {
     await former.service.stop();
     await untilServedBy(deployment, (found) => found !== pid);
     expect(processesOf(deployment.latest_revision_id!)).toHaveLength(2);
+  });
+});
+
+describe('a project that the platform builds', () => {
+  let builder: TestPlatform;
+  const own: TestDataPlane[] = [];
+  beforeAll(async () => {
+    builder = await TestPlatform.start({ LEASE_SECONDS: '3' });
+  });
+  afterAll(async () => {
+    await builder?.deleteAll();
+    await Promise.all(own.map((each) => each.close()));
+    await builder?.close();
+  });
+
+  const start = async () => {
+    const dataPlane = await TestDataPlane.ofPlatform(builder, KEY);
+    own.push(dataPlane);
+    await dataPlane.start();
+    return dataPlane;
+  };
+  const projectOf = async (id: string): Promise<string> => {
+    const answer = await fetch(`${await builder.upstreamOf(id)}/started-with`);
+    return ((await answer.json()) as { env: { PROJECT_DIR: string } }).env.PROJECT_DIR;
+  };
+  const untilRunsIn = (dataPlane: TestDataPlane, id: string): Promise<string> =>
+    waitFor(
+      async () => {
+        const folder = await projectOf(id).catch(() => '');
+        return folder.startsWith(join(dataPlane.folder, 'artifacts', id)) ? folder : undefined;
+      },
+      { what: 'the project at the data plane' },
+    );
+
+  it('before data planes ran it is fetched by the one that takes it up, and new builds by the one that has it', async () => {
+    const { id } = await createEmpty(builder);
+    const first = (await deploy(builder, id)).body.latest_revision_id!;
+    await builder.untilStatus(id, first, 'DEPLOYED');
+    await builder.stopService();
+    await builder.startService({ DATA_PLANE_KEY: KEY });
+    const dataPlane = await start();
+    const folder = await untilRunsIn(dataPlane, id);
+    expect(await readFile(join(folder, 'langgraph.json'), 'utf8')).toBe(PROJECT['langgraph.json']);
+    expect(await readlink(join(folder, 'node_modules/@langchain'))).toContain('node_modules/@langchain');
+
+    const next = (await deploy(builder, id, { build_command: 'echo built > result.txt' })).body.latest_revision_id!;
+    await builder.untilStatus(id, next, 'DEPLOYED');
+    await waitFor(async () => (await projectOf(id)) !== folder, { what: 'the next build' });
+    expect(await readFile(join(await projectOf(id), 'result.txt'), 'utf8')).toBe('built\n');
+    await waitFor(() => !existsSync(folder), { what: 'the removal of the build before' });
+
+    await dataPlane.service.stop();
+    expect(await readFile(join(await untilRunsIn(await start(), id), 'result.txt'), 'utf8')).toBe('built\n');
   });
 });
 

@@ -12,6 +12,13 @@ export interface BuildInput {
   buildCommand: string | null;
 }
 
+/** Names a build within all deployments. */
+export interface BuildName {
+  deploymentId: string;
+  /** As `Artifacts.keyOf` returns it. */
+  key: string;
+}
+
 const RECORD = 'artifact.json';
 
 /**
@@ -40,6 +47,10 @@ export class Artifacts {
     };
   }
 
+  static nameOf(input: BuildInput): BuildName {
+    return { deploymentId: input.deploymentId, key: Artifacts.keyOf(input) };
+  }
+
   /** Returns the key of a build, unique within its deployment. */
   static keyOf({ sourceKey, configPath, installCommand, buildCommand }: BuildInput): string {
     const text = JSON.stringify([sourceKey, configPath, installCommand, buildCommand]);
@@ -47,8 +58,8 @@ export class Artifacts {
   }
 
   /** Returns the folder of the completed build; null when there is none. */
-  async find(input: BuildInput): Promise<string | null> {
-    const folder = this.#folderOf(input);
+  async find(name: BuildName): Promise<string | null> {
+    const folder = this.#folderOf(name);
     const text = await readFile(join(folder, RECORD), 'utf8').catch(() => null);
     return text === null ? null : join(folder, (JSON.parse(text) as { attempt: string }).attempt);
   }
@@ -57,8 +68,8 @@ export class Artifacts {
    * Creates a folder to build in and removes what earlier attempts left. Their processes cannot write to the new
    * folder.
    */
-  async begin(input: BuildInput): Promise<string> {
-    const folder = this.#folderOf(input);
+  async begin(name: BuildName): Promise<string> {
+    const folder = this.#folderOf(name);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     const attempt = join(folder, randomUUID());
     // The build may run as another user, who has to be able to traverse this folder.
@@ -68,24 +79,23 @@ export class Artifacts {
   }
 
   /** Removes the folders of a failed attempt. */
-  discard(input: BuildInput): Promise<void> {
-    return rm(this.#folderOf(input), { recursive: true, force: true, maxRetries: 5 });
+  discard(name: BuildName): Promise<void> {
+    return rm(this.#folderOf(name), { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Records that the attempt is complete. The rename makes `find` return it from now on. */
-  async complete(input: BuildInput, attempt: string): Promise<void> {
-    const folder = this.#folderOf(input);
+  async complete(name: BuildName, attempt: string): Promise<void> {
+    const folder = this.#folderOf(name);
     const aside = join(folder, `${RECORD}.part`);
     await writeFile(aside, JSON.stringify({ attempt: attempt.slice(folder.length + 1) }), { flush: true });
     await rename(aside, join(folder, RECORD));
   }
 
-  /** Removes the deployment's artifacts except those made from these inputs. */
-  async keepOnly(deploymentId: string, inputs: BuildInput[]): Promise<void> {
+  /** Removes the deployment's artifacts except those with these keys. */
+  async keepOnly(deploymentId: string, keys: readonly string[]): Promise<void> {
     const folder = join(this.#folder, deploymentId);
-    const kept = new Set(inputs.map(Artifacts.keyOf));
     for (const name of await readdir(folder).catch(() => [] as string[])) {
-      if (!kept.has(name)) await rm(join(folder, name), { recursive: true, force: true });
+      if (!keys.includes(name)) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
 
@@ -93,7 +103,7 @@ export class Artifacts {
     return rm(join(this.#folder, deploymentId), { recursive: true, force: true });
   }
 
-  #folderOf(input: BuildInput): string {
-    return join(this.#folder, input.deploymentId, Artifacts.keyOf(input));
+  #folderOf({ deploymentId, key }: BuildName): string {
+    return join(this.#folder, deploymentId, key);
   }
 }

@@ -13,7 +13,7 @@ import { AppError } from '@runyard/service-kit';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
-import type { Artifacts, BuildInput } from './artifacts.ts';
+import { Artifacts, type BuildInput } from './artifacts.ts';
 import { runBuildCommand } from './build-command.ts';
 import { type BuildFolders, buildEnvironment, withPath } from './build-environment.ts';
 import type { BuildSource } from './build-source.ts';
@@ -47,19 +47,20 @@ export class Builder {
    */
   async build(order: BuildOrder): Promise<LocalProject> {
     const { deploymentId } = order.input;
+    const name = Artifacts.nameOf(order.input);
     const user = this.#users?.userOf(deploymentId) ?? null;
     // An attempt of a killed service may have left some.
     await user?.endProcesses();
-    const folder = await this.#artifacts.begin(order.input);
+    const folder = await this.#artifacts.begin(name);
     const folders = this.#foldersOf(deploymentId);
     try {
       await rm(folders.home, { recursive: true, force: true });
       const build = new Build(order, folder, folders, user);
       const project = await build.run();
-      await this.#artifacts.complete(order.input, folder);
+      await this.#artifacts.complete(name, folder);
       return project;
     } catch (error) {
-      await this.#artifacts.discard(order.input);
+      await this.#artifacts.discard(name);
       // The cause of a failure says more than the end of the build's time.
       if (!(error instanceof BuildError)) order.signal.throwIfAborted();
       if (error instanceof ObjectStorageUnavailableError) throw error;

@@ -60,6 +60,11 @@ export class Builds {
     this.#builder = new Builder(this.#artifacts, options.dataDir, options.users);
   }
 
+  /** Returns the key of the revision's build. Its source has to be one that is built. */
+  async keyOf(revision: RolloutRevision): Promise<string> {
+    return Artifacts.keyOf((await this.#openSource(revision)).input);
+  }
+
   /** Returns whether revisions of this source have to be built before they run. */
   isBuilt(source: string): boolean {
     return this.#options.sources[source as DeploymentSource] !== undefined;
@@ -143,7 +148,7 @@ export class Builds {
     const inputs: BuildInput[] = [];
     for (const revision of revisions)
       if (this.isBuilt(revision.source)) inputs.push((await this.#openSource(revision)).input);
-    await this.#artifacts.keepOnly(deploymentId, inputs);
+    await this.#artifacts.keepOnly(deploymentId, inputs.map(Artifacts.keyOf));
     // Without a revision it is not known what they ran as, and images may be left.
     if (revisions.length > 0 && !revisions.some((revision) => this.#imagesFor(revision))) return;
     const ids = revisions.map(({ id }) => id);
@@ -195,7 +200,7 @@ export class Builds {
     const project = before ?? (await this.#builder.build(order));
     if (!makeImage) return;
     await makeImage(project, say);
-    await this.#artifacts.discard(input);
+    await this.#artifacts.discard(Artifacts.nameOf(input));
   }
 
   /** Returns undefined for a revision that runs from the folder it was built in. */
@@ -211,7 +216,7 @@ export class Builds {
   }
 
   async #projectOf(input: BuildInput): Promise<LocalProject | null> {
-    const folder = await this.#artifacts.find(input);
+    const folder = await this.#artifacts.find(Artifacts.nameOf(input));
     return folder === null
       ? null
       : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath }, { isBuilt: true });

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type {
   DatabasePassword,
   DatabasePasswordRequest,
@@ -16,6 +17,7 @@ import type {
 } from '@runyard/contracts';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
+import type { BuildArchives } from '../builds/build-archives.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import type { Prisma, Revision } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
@@ -26,6 +28,7 @@ import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import { routeChanges } from '../revisions/route-changes.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
+import type { BuildProduct } from './remote-build-store.ts';
 import type { SharedStates } from './shared-states.ts';
 import type { Speaker } from './speaker.ts';
 
@@ -46,6 +49,7 @@ export interface DataPlaneServiceOptions {
   /** Is notified of revisions to build, and of the ends of deployments. */
   rollouts: Pick<RolloutSignals, 'notifyToBuild' | 'notifyRemoved'>;
   workspaceSecrets: Pick<WorkspaceSecrets, 'read'>;
+  archives: Pick<BuildArchives, 'open'>;
   /** Removes sources, builds and images. */
   removeContent: (deploymentId: string) => Promise<void>;
 }
@@ -83,6 +87,18 @@ export class DataPlaneService {
     } finally {
       listening.stop();
     }
+  }
+
+  /** @throws NotFoundError when it has no such revision, or the revision no build */
+  async openBuild(speaker: Speaker, revisionId: string, epoch: number, signal: AbortSignal): Promise<Readable> {
+    const revision = await speaker.runAsOwner(epoch, (transaction, own) =>
+      transaction.revision.findFirst({ where: { id: revisionId, deployment: own } }),
+    );
+    const build = revision?.image as BuildProduct | null | undefined;
+    const name = revision && build && 'key' in build && { deploymentId: revision.deploymentId, key: build.key };
+    const archive = name ? await this.#options.archives.open(name, signal) : null;
+    if (!archive) throw new NotFoundError(`The build of revision ID ${revisionId} not found.`);
+    return archive;
   }
 
   async reportRevision(speaker: Speaker, report: RevisionReport): Promise<RevisionReportAnswer> {

@@ -23,6 +23,7 @@ import type { DesiredHalt } from '../revisions/halts/desired-halt.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import type { BuildProduct } from './remote-build-store.ts';
 import type { SharedStates } from './shared-states.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
@@ -106,8 +107,8 @@ function versionOf(
       // Not the numbers of its processes, which the data plane itself reports.
       states.get(id)?.public_urls,
     ]),
-    // The rest of a revision never changes, except its image, which is set together with a status.
-    ...revisions.map(({ id, status }) => [id, status]),
+    // The rest of a revision never changes.
+    ...revisions.map(({ id, status, image }) => [id, status, image !== null]),
   ];
   return createHash('sha256').update(JSON.stringify(rows)).digest('hex').slice(0, 32);
 }
@@ -155,6 +156,7 @@ function revisionOf(
     secrets: [...secrets.decrypt(row.deploymentId, row.encryptedSecrets), ...own],
     secret_references: row.secretReferences as unknown as SecretReference[],
     image: imageOf(row, registry),
+    ...buildOf(row),
   };
 }
 
@@ -180,7 +182,13 @@ function imageOf(
 ): PlatformImage | null {
   const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
   if (source === ('internal_docker' satisfies DeploymentSource)) return uri == null ? null : { uri };
-  const made = image as PlatformImage | null;
+  const made = image as BuildProduct | null;
+  if (made && 'key' in made) return null;
   // The registry's host may have changed since the image was built; its repository stays.
   return made && { ...made, uri: host + made.uri.slice(made.uri.indexOf('/')) };
+}
+
+function buildOf({ image }: Revision): Pick<DesiredRevision, 'build'> {
+  const made = image as BuildProduct | null;
+  return made && 'key' in made ? { build: made } : {};
 }

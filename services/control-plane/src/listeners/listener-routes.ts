@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import {
+  BUILD_CONTENT_TYPE,
   checkListenerCaller,
   createListener,
   createListenerKey,
   createPullToken,
   deleteListener,
   deleteListenerKey,
+  fetchBuild,
   getListener,
   getListenerDesiredState,
   getListenerKeySet,
@@ -87,6 +90,15 @@ export function listenerRoutes(
     bind(createPullToken, async ({ caller, params, body }) =>
       ok(await pullTokens.issue(speakers.of(caller, idOf(params)), deploymentOf(params), body), NO_STORE),
     ),
+    bind(fetchBuild, async ({ caller, params, query, signal, res }) => {
+      const speaker = speakers.of(caller, idOf(params));
+      const archive = await dataPlanes.openBuild(speaker, params.revision_id.toLowerCase(), query.epoch, signal);
+      res.setHeader('content-type', BUILD_CONTENT_TYPE);
+      // A connection that breaks tells the reader that the archive is not whole.
+      archive.on('error', () => res.destroy()).pipe(res);
+      await once(res, 'close');
+      archive.destroy();
+    }),
     bind(reportRevisionStatus, async ({ caller, params, body }) =>
       ok(
         await dataPlanes.reportRevision(speakers.of(caller, idOf(params)), {

@@ -1,7 +1,9 @@
+import type { DeploymentSource } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
+import type { BuildArchives } from '../builds/build-archives.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
@@ -50,6 +52,9 @@ export function openListeners(
     signals: Signals;
     rollouts: RolloutSignals;
     builds: Builds;
+    archives: BuildArchives;
+    /** The sources that are built for data planes of the platform itself; empty: it has none. */
+    elsewhere: readonly DeploymentSource[];
     /** The leases of this process among those that build. */
     ownership: Ownership;
     registry: Registry;
@@ -75,6 +80,8 @@ export function openListeners(
     cipher,
     hosts,
     workspaceSecrets,
+    archives,
+    elsewhere,
     removeContent,
     lifecycle,
     logger,
@@ -85,12 +92,12 @@ export function openListeners(
   lifecycle.onStop('lease expiry watch', () => silence.stop());
   const store = new RemoteBuildStore({
     database,
-    isApart: config.DATA_PLANE_KEY !== undefined,
+    elsewhere,
     onMoved: (deploymentId) => rollouts.notifyBuilt(deploymentId),
   });
   const builds = new Reconciler({
     store,
-    workOn: (id) => new RemoteBuild(id, { store, builds: dependencies.builds, logger }),
+    workOn: (id) => new RemoteBuild(id, { store, archives, builds: dependencies.builds, logger }),
     ownership,
     sweepMs: config.SWEEP_SECONDS * 1000,
     logger,
@@ -108,7 +115,7 @@ export function openListeners(
     dataPlanes: new DataPlaneService({
       desiredState: { secrets, tokens, keys, registry: registry.address },
       shared: new SharedStates({ cipher, hosts }),
-      ...{ signals, samples, copies, rollouts, workspaceSecrets, removeContent },
+      ...{ signals, samples, copies, rollouts, workspaceSecrets, archives, removeContent },
     }),
     pullTokens: new PullTokenIssuer(registry),
     logs: new ReportedLogs(copies),

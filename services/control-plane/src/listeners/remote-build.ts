@@ -1,5 +1,6 @@
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
+import type { BuildArchives } from '../builds/build-archives.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { StepResult } from '../reconciler/deployment-rollout.ts';
 import type { DeploymentWork } from '../reconciler/reconciler.ts';
@@ -8,11 +9,12 @@ import { BuildError } from '../revisions/build-error.ts';
 import type { Artifact } from '../revisions/driver.ts';
 import { openFolderOf } from '../revisions/local-directory.ts';
 import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
-import type { RemoteBuildStore } from './remote-build-store.ts';
+import type { BuildProduct, RemoteBuildStore } from './remote-build-store.ts';
 
 export interface RemoteBuildDependencies {
   store: RemoteBuildStore;
-  builds: Pick<Builds, 'isBuilt' | 'build' | 'find' | 'useFolder' | 'keepOnly' | 'remove'>;
+  builds: Pick<Builds, 'isBuilt' | 'keyOf' | 'build' | 'find' | 'useFolder' | 'keepOnly' | 'remove'>;
+  archives: Pick<BuildArchives, 'store' | 'remove'>;
   logger: Logger;
 }
 
@@ -69,9 +71,7 @@ export class RemoteBuild implements DeploymentWork {
     try {
       const deployment = await store.find(this.#id);
       if (!deployment) return;
-      const image = await this.#makeImage(deployment, revision, signal);
-      if (image?.kind !== 'image') throw new Error(`the image of revision ${revision.id} is gone`);
-      await store.finishBuild(revision, image);
+      await store.finishBuild(revision, await this.#make(deployment, revision, signal));
     } catch (error) {
       // The process that takes over the deployment's builds continues with it.
       if (signal.aborted || error instanceof RevisionEndedError) return;
@@ -80,13 +80,32 @@ export class RemoteBuild implements DeploymentWork {
     }
   }
 
-  async #makeImage(
+  async #make(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<BuildProduct> {
+    const artifact = await this.#makeArtifact(deployment, revision, signal);
+    if (!artifact) throw new Error(`the build of revision ${revision.id} is gone`);
+    if (artifact.kind === 'image') {
+      const { imageUri: uri, settings, architecture } = artifact;
+      return { uri, settings, architecture };
+    }
+    const { store, builds, archives } = this.#dependencies;
+    const key = await builds.keyOf(revision);
+    if (!(await store.hasBuild(this.#id, key))) {
+      const say = (line: string) => this.#logger.info(line, { revisionId: revision.id });
+      await archives.store({ deploymentId: this.#id, key }, artifact.project.directory, { say, signal });
+    }
+    return { key };
+  }
+
+  async #makeArtifact(
     deployment: RolloutDeployment,
     revision: RolloutRevision,
     signal: AbortSignal,
   ): Promise<Artifact | null> {
     const { store, builds } = this.#dependencies;
-    const onBegin = () => reachStatus(store, revision, 'BUILDING');
+    // The build of a revision that serves already may be made for a data plane that lacks it.
+    const onBegin = async () => {
+      if (revision.status !== 'DEPLOYED') await reachStatus(store, revision, 'BUILDING');
+    };
     if (!builds.isBuilt(revision.source)) {
       await onBegin();
       return builds.useFolder(revision, await openFolderOf(revision), signal);
@@ -97,10 +116,12 @@ export class RemoteBuild implements DeploymentWork {
 
   /** Removes builds and images that no revision needs, or all of them when the deployment was deleted meanwhile. */
   async #removeUnusedBuilds(): Promise<void> {
-    const { store, builds } = this.#dependencies;
+    const { store, builds, archives } = this.#dependencies;
     try {
-      if (await store.find(this.#id)) await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
-      else await builds.remove(this.#id);
+      if (!(await store.find(this.#id))) return await builds.remove(this.#id);
+      const inUse = await store.revisionsInUse(this.#id);
+      await builds.keepOnly(this.#id, inUse);
+      for (const key of await store.dropBuilds(this.#id, inUse)) await archives.remove({ deploymentId: this.#id, key });
     } catch (error) {
       this.#logger.warn('unused builds not removed', { error });
     }

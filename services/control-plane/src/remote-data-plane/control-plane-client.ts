@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import {
   CallerAnswer,
   type CallerQuestion,
@@ -101,6 +103,16 @@ export class ControlPlaneClient {
       PullToken,
       await this.#call('POST', `/deployments/${deploymentId}/pull-token`, { body: request, signal }),
     );
+  }
+
+  /** Returns the archive of a revision's build, whose time has no limit but the signal's. */
+  async fetchBuild(revisionId: string, epoch: number, signal: AbortSignal): Promise<Readable> {
+    const answer = await fetch(`${this.#baseUrl}/revisions/${revisionId}/build?epoch=${epoch}`, {
+      headers: this.#headers,
+      signal,
+    });
+    if (!answer.ok) throw new ControlPlaneRefusedError(answer.status, detailOf(await answer.text()));
+    return Readable.fromWeb(answer.body as ReadableStream);
   }
 
   async reportRevision(report: RevisionReport, signal: AbortSignal): Promise<RevisionReportAnswer> {

@@ -10,6 +10,7 @@ import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import { passwordPlace } from '../revisions/database-passwords.ts';
 import type { DesiredHalt, HaltOutcome } from '../revisions/halts/desired-halt.ts';
+import { isImageSource } from '../revisions/image-sources.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
 import type { Activation, RolloutDeployment, RolloutRevision, RolloutStore } from '../revisions/rollout-store.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -217,9 +218,10 @@ export class RemoteRolloutStore implements RolloutStore {
     return this.#deployment(id)?.revisions.at(-1)?.source_config.listener_config?.k8s_namespace ?? undefined;
   }
 
-  /** Returns whether the deployment runs images, as opposed to folders of this machine. */
+  /** Returns whether the deployment runs images, as opposed to folders. */
   runsImages(id: string): boolean {
-    return this.#deployment(id)?.revisions.some(({ source }) => source !== 'local_directory') ?? false;
+    const revisions = this.#deployment(id)?.revisions ?? [];
+    return revisions.some(({ source, image }) => isImageSource(source) || image != null);
   }
 
   /** Returns the current state of the revision; undefined when it is not in the desired state. */

@@ -1,11 +1,13 @@
 import { getSigningKeys, type PodRules as ReportedPodRules } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
 import { ConfigError, createApp, openEarlyListener, type ServiceContext } from '@runyard/service-kit';
+import { Artifacts } from '../builds/artifacts.ts';
 import type { PodRules } from '../compute/pod-overrides.ts';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { HostNames } from '../deployments/host-names.ts';
 import { type AnyDriverRow, chooseDrivers, findPodRules, runsArtifact } from '../drivers/drivers.ts';
 import { openLogs } from '../logs/open-logs.ts';
+import { builtSources } from '../revisions/built-sources.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import type { Config } from './config.ts';
@@ -78,6 +80,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     link.stop();
   });
   const publicUrl = config.PUBLIC_URL ?? config.CONTROL_PLANE_URL;
+  // Builds for listeners are images always.
+  const runsProjects = isOfPlatform && runsArtifact(drivers, 'project');
+  const artifacts = new Artifacts(config.DATA_DIR);
 
   const dataPlane = await openDataPlane(
     config,
@@ -96,7 +101,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       },
       sweepMs: SWEEP_MS,
       store,
-      builds: new PlatformBuilds(store, { runsProjects: !isOfPlatform || runsArtifact(drivers, 'project') }),
+      builds: new PlatformBuilds({
+        ...{ store, client, link, runsProjects },
+        artifacts,
+        sources: builtSources({ runsProjects: runsProjects || !isOfPlatform }),
+      }),
       openLog: openLogs(config, context, { onWritten: (owner) => logs.notifyWritten(owner) }),
       cipher,
       secrets,
@@ -110,8 +119,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       // Samples are not stored here.
       samplesMs: 0,
       credentials: new PullTokenClient({ stateFile, client, link, logger }).openCredentials,
-      removeFiles: (id, driver) =>
-        driver.removeLeftovers(id, { hasRunImages: store.runsImages(id), namespace: store.namespaceOf(id) }),
+      removeFiles: async (id, driver) => {
+        await artifacts.remove(id);
+        await driver.removeLeftovers(id, { hasRunImages: store.runsImages(id), namespace: store.namespaceOf(id) });
+      },
       // The data plane that took over the lease continues with revisions that outlive this process. After the
       // listener's deletion nobody does.
       stopOptions: () => (lost ? { graceMs: 0, isReleased: lost.isStale } : {}),

@@ -6,3 +6,12 @@ const BUILT_SOURCES: readonly DeploymentSource[] = ['github', 'internal_source']
 export function isBuiltSource(source: string): boolean {
   return BUILT_SOURCES.some((built) => built === source);
 }
+
+/**
+ * Returns the sources that are built where data planes run them.
+ *
+ * @param options.runsProjects false: images are made of folders too
+ */
+export function builtSources({ runsProjects }: { runsProjects: boolean }): readonly DeploymentSource[] {
+  return runsProjects ? BUILT_SOURCES : [...BUILT_SOURCES, 'local_directory'];
+}

@@ -18,8 +18,10 @@ export interface SourceRules {
   registry: RegistryAddress;
   /** True when images can be made of projects, for data planes apart from this service. */
   makesImages: boolean;
-  /** True when data planes apart from this service run the platform's own deployments, which are built as images. */
+  /** True when data planes apart from this service run the platform's own deployments. */
   isApart: boolean;
+  /** True when the platform's own deployments of projects run as processes, and not from images. */
+  runsProjects: boolean;
   /** Networks (CIDR) that are not public and may contain repositories. */
   allowedNetworks?: string[] | undefined;
   /** The fields of pods that deployments may choose, where they run in a cluster. */
@@ -49,7 +51,8 @@ export async function checkSource(
   rules: SourceRules,
 ): Promise<void> {
   const isElsewhere = rules.isApart || sourceConfig.listener_id != null;
-  if (isElsewhere && isBuiltSource(source) && !rules.makesImages) {
+  const needsImage = sourceConfig.listener_id != null || (rules.isApart && !rules.runsProjects);
+  if (needsImage && isBuiltSource(source) && !rules.makesImages) {
     throw wrong(
       `the source '${source}' becomes an image for a data plane, and the image that it is put on is not set here (PROJECT_BASE_IMAGE)`,
     );

@@ -59,7 +59,7 @@ export class TestPlatform {
     this.callers = callers;
     this.folder = folder;
     this.projectDir = join(folder, 'project');
-    this.#environment = environment;
+    this.#environment = { ...environment };
     this.#hasOwnProcess = hasOwnProcess;
   }
 
@@ -103,7 +103,9 @@ export class TestPlatform {
     this.#service = undefined;
   }
 
-  async startService(): Promise<void> {
+  /** @param changes variables from now on */
+  async startService(changes: Record<string, string> = {}): Promise<void> {
+    Object.assign(this.#environment, changes);
     const agent = join(root, 'test/fixtures/fake-agent.mjs');
     const options: Omit<ServiceProcessOptions, 'entry'> = {
       readyPath: '/ok?check_db=1',

@@ -30,7 +30,8 @@ export class TestDataPlane {
   isKeyGood = true;
   readonly #listener: Listener | undefined;
   readonly #front: Server;
-  readonly #folder: string;
+  /** Its DATA_DIR. */
+  readonly folder: string;
   readonly #database: TestDatabase;
   readonly #redis = testRedis();
   readonly #encryptionKey = randomBytes(32).toString('base64');
@@ -50,7 +51,7 @@ export class TestDataPlane {
     this.#listener = options.listener;
     this.line = options.line;
     this.#front = options.front;
-    this.#folder = options.folder;
+    this.folder = options.folder;
     this.#database = options.database;
     this.#environment = options.environment;
     this.#secrets = options.secrets;
@@ -121,7 +122,7 @@ export class TestDataPlane {
         EVENT_BUS: 'redis',
         TOPIC_PREFIX: this.#redis.prefix,
         CONTROL_PLANE_URL: `${this.line.url}api-host/`,
-        DATA_DIR: this.#folder,
+        DATA_DIR: this.folder,
         AGENT_API_COMMAND: agent,
         RUN_WORKER_COMMAND: agent,
         BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
@@ -161,7 +162,7 @@ export class TestDataPlane {
     await new Promise((resolve) => this.#front.close(resolve));
     await this.#database.close();
     await this.#redis.close();
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 }
 

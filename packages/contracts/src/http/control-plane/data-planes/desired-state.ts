@@ -26,6 +26,16 @@ export const PlatformImage = Type.Object(
 );
 export type PlatformImage = Static<typeof PlatformImage>;
 
+/** A project that the platform has built, as an archive. */
+export const PlatformBuild = Type.Object(
+  {
+    /** Equal for revisions of the deployment that share the build. */
+    key: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+  },
+  { $id: 'PlatformBuild' },
+);
+export type PlatformBuild = Static<typeof PlatformBuild>;
+
 /** Everything one roll-out needs. */
 export const DesiredRevision = Type.Object(
   {
@@ -45,6 +55,11 @@ export const DesiredRevision = Type.Object(
      * leave it out.
      */
     image: OptionalNullable(PlatformImage),
+    /**
+     * A project that the platform has built to run as processes. Only for data planes of the platform itself, which fetch
+     * it (`build`).
+     */
+    build: Type.Optional(PlatformBuild),
   },
   { $id: 'DesiredRevision' },
 );

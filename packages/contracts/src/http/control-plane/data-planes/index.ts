@@ -1,4 +1,5 @@
 import type { Operation } from '../../../operation.ts';
+import { fetchBuild } from './builds.ts';
 import { checkListenerCaller, getListenerKeySet } from './callers.ts';
 import { storeDatabasePassword } from './database-passwords.ts';
 import { getListenerDesiredState } from './desired-state.ts';
@@ -21,6 +22,7 @@ export const dataPlaneOperations: readonly Operation[] = [
   releaseListenerLease,
   getListenerDesiredState,
   createPullToken,
+  fetchBuild,
   reportRevisionStatus,
   reportDeploymentStatus,
   reportDeploymentRoute,
@@ -34,6 +36,7 @@ export const dataPlaneOperations: readonly Operation[] = [
   getListenerKeySet,
 ];
 
+export * from './builds.ts';
 export * from './callers.ts';
 export * from './database-passwords.ts';
 export * from './desired-state.ts';

@@ -1,0 +1,35 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { type ReadEntry, Unpack } from 'tar';
+import { PROJECT_FOLDER } from '../project-images/project-layer.ts';
+
+/**
+ * Unpacks the archive of a build into an empty folder. Links lead where they led before, and nothing is written through
+ * one or outside of the folder.
+ *
+ * @throws Error when the archive is not whole, or none that the platform makes
+ */
+export async function unpackBuild(archive: Readable, folder: string, signal: AbortSignal): Promise<void> {
+  const at = `${PROJECT_FOLDER.slice(1)}/`;
+  const links = new Set<string>();
+  let isRefused = false;
+  const unpack = new Unpack({
+    cwd: folder,
+    strip: at.split('/').length - 1,
+    preserveOwner: false,
+    // Otherwise links to absolute paths are refused. The paths of entries are checked here.
+    preservePaths: true,
+    strict: true,
+    filter: (path, entry) => {
+      const { type } = entry as ReadEntry;
+      if (type === 'SymbolicLink') links.add(path);
+      const parents = path.split('/').map((_, index, parts) => parts.slice(0, index).join('/'));
+      const isOurs = at.startsWith(path) || (path.startsWith(at) && !path.split('/').includes('..'));
+      isRefused ||= !isOurs || type === 'Link' || parents.some((parent) => links.has(parent));
+      return !isRefused;
+    },
+  });
+  await pipeline(archive, createGunzip(), unpack as unknown as NodeJS.WritableStream, { signal });
+  if (isRefused) throw new Error('the archive has an entry that the platform makes none of');
+}
