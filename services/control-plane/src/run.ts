@@ -63,6 +63,7 @@ import { startImageGarbageCollection } from './registry/image-garbage-collection
 import { issuePullCredentials } from './registry/issue-pull-credentials.ts';
 import { openRegistry } from './registry/registry.ts';
 import { builtSources } from './revisions/built-sources.ts';
+import { objectsPrefix } from './revisions/deployment-objects.ts';
 import { haltStore } from './revisions/halts/halt-store.ts';
 import { hasRunImages } from './revisions/image-sources.ts';
 import { PostgresRolloutStore } from './revisions/rollout-store.ts';
@@ -77,7 +78,7 @@ import { webhookRoutes } from './sources/github/webhook-routes.ts';
 import { GithubWebhooks } from './sources/github/webhooks.ts';
 import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
-import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
+import { uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
 import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
 import { listWorkspacesInUse } from './workspaces/workspaces-in-use.ts';

@@ -7,7 +7,7 @@ import { constants, createGzip } from 'node:zlib';
 import type { ObjectStorage } from '@runyard/object-storage';
 import { v7 as uuidv7 } from 'uuid';
 import { projectLayer } from '../project-images/project-layer.ts';
-import { objectsPrefix } from '../sources/uploads/uploaded-source.ts';
+import { objectsPrefix } from '../revisions/deployment-objects.ts';
 import type { BuildName } from './artifacts.ts';
 
 /** Stores built projects as archives, which data planes on other machines fetch. They go with their deployment. */

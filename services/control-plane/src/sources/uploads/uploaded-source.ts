@@ -5,9 +5,6 @@ import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
 import { BuildError } from '../../revisions/build-error.ts';
 
-/** Returns the key prefix of a deployment's sources in the object storage. */
-export const objectsPrefix = (deploymentId: string) => `deployments/${deploymentId}/`;
-
 /** Provides uploaded archives as sources of `internal_source` revisions. */
 export function uploadSources(storage: Pick<ObjectStorage, 'open'>): BuildSources {
   return {

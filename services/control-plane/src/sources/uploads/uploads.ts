@@ -21,12 +21,12 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import type { SourceUpload } from '../../generated/client.ts';
+import { objectsPrefix } from '../../revisions/deployment-objects.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
 import type { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
 import { uploadStore } from './upload-store.ts';
-import { objectsPrefix } from './uploaded-source.ts';
 
 /** Permits one upload until a time. */
 export interface UploadGrant {
