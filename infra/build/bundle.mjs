@@ -7,6 +7,7 @@
 //   external    ["package"]  packages that cannot be inlined (native code, loaders); the service itself must depend on
 //               them
 //   migrations  "path/to/folder"  copied to dist/migrations
+//   python      "path/to/folder"  packages in Python, copied to dist/python
 import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -51,6 +52,10 @@ const built = await build({
   },
 }).catch(() => process.exit(1)); // esbuild has printed the reason.
 if (config.migrations) await cp(config.migrations, join(outdir, 'migrations'), { recursive: true });
+if (config.python) {
+  const filter = (path) => !path.endsWith('__pycache__');
+  await cp(config.python, join(outdir, 'python'), { recursive: true, filter });
+}
 refuse([...findUnresolvable(built.metafile), ...(await findWideTemplates(Object.keys(built.metafile.inputs)))]);
 for (const file of Object.keys(built.metafile.outputs)) {
   await (file.endsWith('.map') ? thinSourceMap(file) : escapeWideCharacters(file));

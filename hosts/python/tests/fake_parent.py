@@ -12,6 +12,7 @@ from typing import Any
 from runyard_graph_host.host import Host
 from runyard_graph_host.loading.load_graphs import load_graphs
 from runyard_graph_host.protocol.connection import Answer, HostConnection
+from runyard_graph_host.serialization.serializer import StateSerializer
 from runyard_graph_host.storage.values import ValueReader
 
 LIMITS = {"creditBytes": 2**20, "bufferBytes": 2**26, "eventBytes": 2**27, "logBytesPerSecond": 2**20}
@@ -209,7 +210,8 @@ async def started_host(directory: Path, **graphs: str) -> AsyncIterator[FakePare
         for graph_id, source in graphs.items()
     ]
     project = {"directory": str(directory), "graphs": documents}
-    host.take_graphs(await load_graphs(project, host.warn), LIMITS, None)
+    serializer = StateSerializer.of_project(project, host.warn)
+    host.take_graphs(await load_graphs(project, host.warn), LIMITS, None, serializer)
     try:
         yield parent
     finally:

@@ -16,6 +16,7 @@ const MACHINE = [
   'SystemRoot',
   'NODE_ENV',
   'NODE_EXTRA_CA_CERTS',
+  'VIRTUAL_ENV',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
   'HTTP_PROXY',

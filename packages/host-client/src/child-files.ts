@@ -1,4 +1,4 @@
-/** The files with which Node starts the process that runs a project. */
+/** The files with which a process that runs a project is started. */
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -7,6 +7,8 @@ export interface ChildFiles {
   loader: string;
   /** Path of the entry file. */
   entry: string;
+  /** Folder of the Python package that runs projects in Python. */
+  python: string;
 }
 
 /**
@@ -16,8 +18,10 @@ export const childFiles: ChildFiles = import.meta.url.endsWith('.ts')
   ? {
       loader: pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,
       entry: fileURLToPath(new URL('../../../hosts/javascript/src/main.ts', import.meta.url)),
+      python: fileURLToPath(new URL('../../../hosts/python/src', import.meta.url)),
     }
   : {
       loader: new URL('./graph-host-loader.js', import.meta.url).href,
       entry: fileURLToPath(new URL('./graph-host-child.js', import.meta.url)),
+      python: fileURLToPath(new URL('./python', import.meta.url)),
     };

@@ -37,7 +37,8 @@ const OOM_SCORE = '500';
 
 export function spawnChild({ host, directory, environment, user, onOutput }: SpawnOptions): SpawnedChild {
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe'];
-  const child = spawn(host.command, host.args, { cwd: directory, env: environment, stdio, ...user });
+  const env = { ...environment, ...host.environment };
+  const child = spawn(host.command, host.args, { cwd: directory, env, stdio, ...user });
   if (child.pid !== undefined) preferForOomKill(child.pid);
   readLines(child.stdout as Readable, (line) => onOutput('info', line));
   readLines(child.stderr as Readable, (line) => onOutput('error', line));

@@ -32,7 +32,7 @@ import {
   type SubgraphsRequest,
   type ToParent,
 } from '@runyard/host-protocol';
-import { readProject, withoutEncryptionKeys } from '@runyard/project';
+import { type Project, readProject, withoutEncryptionKeys } from '@runyard/project';
 import { AuthRequests } from './ask-auth.ts';
 import { EncryptionRequests } from './ask-encryption.ts';
 import { BackendUses } from './backend-uses.ts';
@@ -40,9 +40,10 @@ import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
 import { requestEmbeddings } from './embed-texts.ts';
 import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest } from './encryption.ts';
-import { javaScriptHost } from './host-command.ts';
+import { type HostCommand, javaScriptHost } from './host-command.ts';
 import { loadField, loadInTime } from './loading.ts';
 import { type ObjectSchemas, toObjectSchemas } from './object-schemas.ts';
+import { pythonHost } from './python-host.ts';
 import { loadError, requestError } from './remote-errors.ts';
 import { ParentRun } from './run.ts';
 import type {
@@ -68,6 +69,7 @@ const LIMITS = {
 
 class ChildGraphHost implements GraphHost {
   readonly #options: GraphHostOptions;
+  readonly #project: Project;
   readonly #limits: typeof LIMITS;
   /** Milliseconds that loading the project may take, and then each of its objects that is asked for later. */
   readonly #loadMs: number;
@@ -78,8 +80,6 @@ class ChildGraphHost implements GraphHost {
   readonly #auth: AuthRequests;
   readonly #encryption: EncryptionRequests;
   #graphs: GraphDescription[] = [];
-  /** The dotenv file that `env` names and that does not exist, relative to the project. */
-  #missingEnvFile: string | undefined;
   #isClosing = false;
   #isUnresponsive = false;
   readonly #output: ChildOutput;
@@ -90,11 +90,11 @@ class ChildGraphHost implements GraphHost {
     this.#resolveHello = resolve;
   });
 
-  constructor(options: GraphHostOptions) {
+  constructor(options: GraphHostOptions, project: Project, host: HostCommand) {
     this.#options = options;
+    this.#project = project;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#loadMs = options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
-    const host = options.host ?? javaScriptHost(options.heapLimitMb);
     this.#output = new ChildOutput(host, this.#limits.logBytesPerSecond, options.onLog);
     const child = spawnChild({
       host,
@@ -131,17 +131,17 @@ class ChildGraphHost implements GraphHost {
       this.#isClosing = true;
       this.#child.process.kill('SIGKILL');
       // Its variables may be what the project misses. Where they were sent with the deployment, it need not exist.
-      const file = this.#missingEnvFile;
-      if (file !== undefined) this.#options.onLog({ level: 'info', message: `There is no env file ${file}.` });
+      const { missingEnvFile: file, directory } = this.#project;
+      if (file !== null) {
+        this.#options.onLog({ level: 'info', message: `There is no env file ${relative(directory, file)}.` });
+      }
       throw loadError(error);
     }
   }
 
   async #load(): Promise<void> {
-    const { configPath, environment, loopback, publicUrl } = this.#options;
-    const project = await readProject(dirname(configPath), configPath, environment);
-    const { directory, graphs, env, missingEnvFile, checkpointer } = project;
-    this.#missingEnvFile = missingEnvFile === null ? undefined : relative(directory, missingEnvFile);
+    const { loopback, publicUrl } = this.#options;
+    const { directory, graphs, env, checkpointer } = this.#project;
     const protocol = await this.#versionChosen;
     const header = {
       t: 'init',
@@ -151,6 +151,7 @@ class ChildGraphHost implements GraphHost {
         graphs,
         env: withoutEncryptionKeys(env),
         revivableModules: checkpointer?.serde?.allowed_json_modules ?? [],
+        ...(this.#project.language === 'python' && { python: pythonSettings(this.#project) }),
       },
       loopback: loopback ?? null,
       publicUrl: publicUrl ?? null,
@@ -363,9 +364,19 @@ class ChildGraphHost implements GraphHost {
   }
 }
 
-/** Starts a host and loads the project. @throws GraphLoadError */
+/** Returns the part of `init` that only projects in Python have. */
+function pythonSettings({ localDependencies: path, checkpointer }: Project): object {
+  const { allowed_msgpack_modules: msgpackModules, pickle_fallback: pickles } = checkpointer?.serde ?? {};
+  return { path, ...(msgpackModules !== undefined && { msgpackModules }), ...(pickles !== undefined && { pickles }) };
+}
+
+/** Starts a host for the project's language, and loads the project. @throws GraphLoadError */
 export async function startGraphHost(options: GraphHostOptions): Promise<GraphHost> {
-  const host = new ChildGraphHost(options);
+  const { configPath, environment, heapLimitMb } = options;
+  const project = await readProject(dirname(configPath), configPath, environment);
+  const isPython = project.language === 'python';
+  const command = isPython ? await pythonHost(project.directory, environment) : javaScriptHost(heapLimitMb);
+  const host = new ChildGraphHost(options, project, options.host ?? command);
   await host.start();
   return host;
 }

@@ -4,6 +4,8 @@ import { childFiles } from './child-files.ts';
 export interface HostCommand {
   command: string;
   args: string[];
+  /** Variables of the host itself, over those of the project's code. */
+  environment?: Record<string, string>;
   /** Matches the line that the host's runtime prints when it has run out of memory. */
   outOfMemory?: RegExp;
 }

@@ -26,13 +26,15 @@ it('a project whose files are there has no fault, before its packages are instal
 
 it('each file that is missing or Python is named with its key', async () => {
   const config = {
-    graphs: { one: './src/one.py:graph', two: { path: './two.ts:graph' } },
-    auth: { path: './auth.ts:auth' },
+    graphs: { two: { path: './two.ts:graph' } },
+    auth: { path: './src/auth.py:auth' },
   };
   expect(await faultsOf(config)).toEqual([
-    'langgraph.json: "graphs.one" names src/one.py, which is Python: projects here are in JavaScript or TypeScript.',
     'langgraph.json: "graphs.two" names two.ts, which does not exist.',
-    'langgraph.json: "auth.path" names auth.ts, which does not exist.',
+    'langgraph.json: "auth.path" names src/auth.py, which is Python: projects here are in JavaScript or TypeScript.',
+  ]);
+  expect(await faultsOf({ graphs: { one: 'my_package.agent:graph' } })).toEqual([
+    'langgraph.json: "graphs.one" names my_package.agent, which is Python: projects here are in JavaScript or TypeScript.',
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, extname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { ProjectExport } from '@runyard/host-protocol';
+import { languageOf } from './project-source.ts';
 import type { Project } from './read-project.ts';
 import { describeTooOld } from './supported-releases.ts';
 
@@ -23,8 +24,8 @@ export async function findFaults(project: Project, findRelease: FindRelease): Pr
   ];
   const faults = named.map(async ([key, source]) => {
     if (source === null) return undefined;
-    const shown = `"${key}" names ${relative(directory, source.file)}`;
-    if (extname(source.file) === '.py') {
+    const shown = `"${key}" names ${source.module ?? relative(directory, source.file)}`;
+    if (languageOf(source) === 'python') {
       return `langgraph.json: ${shown}, which is Python: projects here are in JavaScript or TypeScript.`;
     }
     const isThere = (await stat(source.file).catch(() => null))?.isFile() ?? false;

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseSource, readProject } from './read-project.ts';
+import { parseSource } from './project-source.ts';
+import { readProject } from './read-project.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -190,4 +191,22 @@ it('settings of auth are read with their defaults, and warnings say when they ha
   expect((await project({ graphs, auth: { path: './auth.ts', openapi } })).authSettings?.openapi).toEqual(openapi);
   const wrong = project({ graphs, auth: { path: './auth.ts', openapi: { security: { oauth: [] } } } });
   await expect(wrong).rejects.toThrow(/auth\.openapi\.security must be/);
+});
+
+it('a Python project names files and modules, and the folders of its own packages', async () => {
+  const graphs = { a: './src/agent.py:graph', b: 'my_package.agent:make' };
+  const python = await project({ graphs, dependencies: ['.', './libraries', 'langchain'], python_version: '3.12' });
+  expect(python.graphs).toEqual([
+    { graphId: 'a', file: join(directory, 'src/agent.py'), symbol: 'graph' },
+    { graphId: 'b', file: '', module: 'my_package.agent', symbol: 'make' },
+  ]);
+  expect(python).toMatchObject({ language: 'python', warnings: [] });
+  expect(python.localDependencies).toEqual([directory, join(directory, 'libraries')]);
+});
+
+it('graphs of two languages, and a Python file without a name behind it, are faults', async () => {
+  await expect(project({ graphs: { a: './a.ts', b: './b.py:graph' } })).rejects.toThrow(
+    'langgraph.json names Python and JavaScript graphs; deploy them as two deployments.',
+  );
+  await expect(project({ graphs: { a: './a.py:' } })).rejects.toThrow('like "./a.py:graph"');
 });

@@ -1,10 +1,11 @@
 /** Reads a project's `langgraph.json` and the environment it asks for. Loads no user code. */
 import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { formatPath, validatorOf } from '@runyard/contracts';
 import { GraphLoadError, type ProjectExport, type ProjectGraph } from '@runyard/host-protocol';
 import { parse as parseDotenv } from 'dotenv';
 import { findIgnoredSettings } from './ignored-settings.ts';
+import { languageOf, type ProjectLanguage, parseSource } from './project-source.ts';
 import { parseProjectText } from './project-text.ts';
 import { ProjectFile } from './schema.ts';
 import { sectionsOf, type Variables } from './section-variables.ts';
@@ -13,7 +14,7 @@ import type { CheckpointerSection } from './sections/checkpointer.ts';
 import type { HttpSection } from './sections/http.ts';
 import type { StoreSection } from './sections/store.ts';
 import type { WebhooksSection } from './sections/webhooks.ts';
-import { findWarnings } from './warnings.ts';
+import { findWarnings, warningsFor } from './warnings.ts';
 
 /** The keys `ui` and `ui_config`. */
 export interface ProjectUi {
@@ -27,6 +28,10 @@ export interface Project {
   /** Folder of `langgraph.json`, which relative paths start from. */
   directory: string;
   graphs: ProjectGraph[];
+  /** The language of all graphs. */
+  language: ProjectLanguage;
+  /** Folders of the project itself that `dependencies` names, for imports in Python. */
+  localDependencies: string[];
   /** Variables of the `env` key, from its map or its dotenv file. */
   env: Record<string, string>;
   /** `auth.path`, resolved like a graph's; null when the project has no auth handler. */
@@ -81,10 +86,13 @@ export async function readProject(
     const source = parseSource(typeof spec === 'string' ? spec : spec.path, directory);
     return { graphId, ...source, ...(description !== undefined && { description }) };
   });
+  const language = requireOneLanguage(graphs, directory);
   const exported = (source: string | undefined) => (source === undefined ? null : parseSource(source, directory));
   return {
     directory,
     graphs,
+    language,
+    localDependencies: findLocalDependencies(value.dependencies, directory),
     env,
     envFile,
     missingEnvFile,
@@ -97,20 +105,36 @@ export async function readProject(
     checkpointer: value.checkpointer ?? null,
     webhooks: value.webhooks ?? null,
     ui: value.ui ? { files: value.ui, shared: value.ui_config?.shared ?? [] } : null,
-    warnings: [...warnings, ...findIgnoredSettings(value), ...findUnmetRequirements(value, variables)],
+    warnings: [
+      ...warningsFor(language, warnings),
+      ...findIgnoredSettings(value),
+      ...findUnmetRequirements(value, variables),
+    ],
   };
 }
 
-/**
- * Splits `./file.ts:export` into absolute file and export name (default `default`). The last colon counts: `C:` has one
- * too.
- */
-export function parseSource(source: string, directory: string): ProjectExport {
-  const colon = source.lastIndexOf(':');
-  const hasSymbol = colon > 1;
-  const file = hasSymbol ? source.slice(0, colon) : source;
-  const symbol = hasSymbol ? source.slice(colon + 1) : '';
-  return { file: isAbsolute(file) ? file : resolve(directory, file), symbol: symbol === '' ? 'default' : symbol };
+/** @throws GraphLoadError when the graphs are of two languages, or one in Python has no name */
+function requireOneLanguage(graphs: ProjectGraph[], directory: string): ProjectLanguage {
+  const languages = new Set(graphs.map(languageOf));
+  if (languages.size > 1) {
+    throw new GraphLoadError('langgraph.json names Python and JavaScript graphs; deploy them as two deployments.');
+  }
+  const language = languages.has('python') ? 'python' : 'javascript';
+  const unnamed = graphs.find(({ symbol }) => language === 'python' && symbol === 'default');
+  if (unnamed !== undefined) {
+    const place = unnamed.module ?? `./${relative(directory, unnamed.file)}`;
+    throw new GraphLoadError(
+      `langgraph.json: "graphs.${unnamed.graphId}" needs the name of a graph behind its file, like "${place}:graph".`,
+    );
+  }
+  return language;
+}
+
+function findLocalDependencies(dependencies: unknown, directory: string): string[] {
+  if (!Array.isArray(dependencies)) return [];
+  return dependencies.flatMap((entry) =>
+    typeof entry === 'string' && entry.startsWith('.') ? [resolve(directory, entry)] : [],
+  );
 }
 
 async function readText(path: string, mayBeAbsent: boolean): Promise<string> {

@@ -1,6 +1,7 @@
 import { parseTextPath, type StoreIndex, type StoreTtl } from '@runyard/checkpointer';
 import { type EmbeddingsSource, GraphLoadError } from '@runyard/host-protocol';
-import { type Project, parseSource } from './read-project.ts';
+import { parseSource } from './project-source.ts';
+import type { Project } from './read-project.ts';
 
 export interface StoreSettings {
   ttl: StoreTtl;
@@ -25,7 +26,7 @@ export function storeSettings({ store, directory }: Pick<Project, 'store' | 'dir
 
 /** Distinguishes `./file.ts:export` from `provider:model` by its beginning or its extension. */
 export function embeddingsSource(embed: string, directory: string): EmbeddingsSource {
-  if (/^\.{0,2}\//.test(embed) || /\.[cm]?[jt]sx?(:|$)/.test(embed)) {
+  if (/^\.{0,2}\//.test(embed) || /\.([cm]?[jt]sx?|py)(:|$)/.test(embed)) {
     return { kind: 'export', ...parseSource(embed, directory) };
   }
   const colon = embed.indexOf(':');

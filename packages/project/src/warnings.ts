@@ -1,10 +1,16 @@
 import type { TSchema } from 'typebox';
+import type { ProjectLanguage } from './project-source.ts';
 import { ProjectFile, pythonSections } from './schema.ts';
-import { noEffectOf } from './sections/no-effect.ts';
+import { FOR_PYTHON, noEffectOf } from './sections/no-effect.ts';
 
 /** Returns one sentence per key that is unknown, or known and without effect here. */
 export function findWarnings(content: object): string[] {
   return warningsIn(content, { ...pythonSections, ...ProjectFile.properties }, '');
+}
+
+/** Leaves out what is said to JavaScript projects alone. */
+export function warningsFor(language: ProjectLanguage, warnings: string[]): string[] {
+  return language === 'python' ? warnings.filter((warning) => !warning.endsWith(`: ${FOR_PYTHON}.`)) : warnings;
 }
 
 function warningsIn(content: object, keys: Record<string, TSchema>, path: string): string[] {

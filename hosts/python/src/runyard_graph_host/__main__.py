@@ -54,7 +54,16 @@ async def _serve(loop: asyncio.AbstractEventLoop) -> None:
     )
     # LangGraph takes a second to import, and the parent knows by then that this process lives.
     connection.flush()
-    from .host import Host
+    try:
+        from .host import Host
+    except ImportError as error:
+        # `sys.exit` would leave the event loop alone.
+        print(  # noqa: T201 - the parent shows the last lines of a host that ends
+            f"The project needs langgraph 0.6 or newer in the environment of {sys.executable}: "
+            f"`{sys.executable} -m pip install langgraph`. ({error})",
+            file=sys.stderr,
+        )
+        os._exit(1)
 
     host = Host(connection)
     guard_signals(host.warn)

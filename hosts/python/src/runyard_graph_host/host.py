@@ -44,8 +44,7 @@ class Host:
         self._loop = asyncio.get_running_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runyard"))
         self._portal = Portal(self._loop)
-        self._serializer = StateSerializer(self.warn)
-        self._states = StateRequests(connection, self._portal, self._serializer, PlainSerializer())
+        self._states: StateRequests | None = None
         self._graphs: dict[str, LoadedGraph] = {}
         self._runs: dict[int, GraphRun] = {}
         self._parts: RunParts | None = None
@@ -95,26 +94,35 @@ class Host:
         # Variables of the deployment win over those of the project.
         for name, value in project["env"].items():
             os.environ.setdefault(name, value)
-        self.take_graphs(await load_graphs(project, self.warn), limits, header["publicUrl"])
+        serializer = StateSerializer.of_project(project, self.warn)
+        self.take_graphs(await load_graphs(project, self.warn), limits, header["publicUrl"], serializer)
         return [_description_of(graph) for graph in self._graphs.values()]
 
-    def take_graphs(self, graphs: dict[str, LoadedGraph], limits: Limits, public_url: str | None) -> None:
+    def take_graphs(
+        self, graphs: dict[str, LoadedGraph], limits: Limits, public_url: str | None, serializer: StateSerializer
+    ) -> None:
         """Makes loaded graphs those that runs and requests name."""
         self._graphs = graphs
-        self._parts = RunParts(self._connection, self._portal, self._serializer, limits, public_url)
+        self._states = StateRequests(self._connection, self._portal, serializer, PlainSerializer())
+        self._parts = RunParts(self._connection, self._portal, serializer, limits, public_url)
 
     async def _get_state(self, header: Header, _: memoryview) -> AnswerWithBytes:
         request = header["request"]
-        return _with_texts(await self._states.get(self._graph(request), header["use"], request))
+        return _with_texts(await self._open_states().get(self._graph(request), header["use"], request))
 
     async def _get_history(self, header: Header, _: memoryview) -> AnswerWithBytes:
         request = header["request"]
-        return _with_texts(await self._states.history(self._graph(request), header["use"], request))
+        return _with_texts(await self._open_states().history(self._graph(request), header["use"], request))
 
     async def _update_state(self, header: Header, _: memoryview) -> dict[str, Any]:
         request = header["request"]
         # Who asked reads the state that it has become.
-        return {"written": await self._states.update(self._graph(request), header["use"], request), "states": []}
+        return {"written": await self._open_states().update(self._graph(request), header["use"], request), "states": []}
+
+    def _open_states(self) -> StateRequests:
+        if self._states is None:
+            raise GraphRequestError("not_found", "The project is not loaded")
+        return self._states
 
     def _describing(self, describe: Callable[[LoadedGraph, Any], Awaitable[Any]]) -> Work:
         async def work(header: Header, _: memoryview) -> Any:

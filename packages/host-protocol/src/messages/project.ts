@@ -7,7 +7,8 @@ const ProjectGraph = form(
   'ProjectGraph',
   Type.Object({
     graphId: Type.String(),
-    file: Type.String({ description: 'Absolute path of the source file.' }),
+    file: Type.String({ description: 'Absolute path of the source file; empty where `module` is there.' }),
+    module: Type.Optional(Type.String({ description: 'Dotted name of a module of Python, in place of a file.' })),
     symbol: Type.String({ description: 'Name of the export.' }),
     description: Type.Optional(Type.String()),
   }),
@@ -27,6 +28,23 @@ const Project = form(
     revivableModules: Type.Union([Type.Literal(true), Type.Array(Type.Array(Type.String()))], {
       description: 'Classes that stored values may become again, beside those that only hold data; true for all.',
     }),
+    python: Type.Optional(
+      Type.Object(
+        {
+          path: Type.Array(Type.String(), { description: 'Absolute paths of folders that modules are imported from.' }),
+          msgpackModules: Type.Optional(
+            Type.Union([Type.Literal(true), Type.Null(), Type.Array(Type.Array(Type.String()))], {
+              description:
+                'Classes that stored values may become, each as module and name; null for those that only hold data; default: true, all.',
+            }),
+          ),
+          pickles: Type.Optional(
+            Type.Boolean({ description: 'Stores what has no other form by pickle, and reads it. Default: true.' }),
+          ),
+        },
+        { description: 'What only projects in Python have.' },
+      ),
+    ),
   }),
 );
 

@@ -26,11 +26,12 @@ export type ValueRef = Static<typeof ValueRef>;
 export const ProjectExport = form(
   'ProjectExport',
   Type.Object({
-    file: Type.String({ description: 'Absolute path of the source file.' }),
+    file: Type.String({ description: 'Absolute path of the source file; empty where `module` is there.' }),
+    module: Type.Optional(Type.String({ description: 'Dotted name of a module of Python, in place of a file.' })),
     symbol: Type.String({ description: 'Name of the export.' }),
   }),
 );
-/** An export of a file of the project. */
+/** An export of a file or module of the project. */
 export type ProjectExport = Static<typeof ProjectExport>;
 
 export const Headers = form(

@@ -1,7 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { noEffect } from './no-effect.ts';
-
-const ofPython = 'it is for Python projects';
+import { FOR_PYTHON, noEffect } from './no-effect.ts';
 
 /** `checkpointer.ttl`: how long threads are kept. */
 const CheckpointerTtlSection = Type.Object(
@@ -41,8 +39,24 @@ const CheckpointerSerdeSection = Type.Object(
           'Classes that stored values may become again, each as the path of its module, like `["langchain_core", "prompts"]`, beside messages, documents and their like. What is not listed is read as plain data. `true`: every class that LangChain can load.',
       }),
     ),
-    allowed_msgpack_modules: Type.Optional(noEffect(Type.Unknown({ description: 'Python types.' }), ofPython)),
-    pickle_fallback: Type.Optional(noEffect(Type.Unknown({ description: 'Python types.' }), ofPython)),
+    allowed_msgpack_modules: Type.Optional(
+      noEffect(
+        Type.Union(
+          [Type.Literal(true), Type.Null(), Type.Array(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }))],
+          {
+            description:
+              'Classes of Python that stored values may become again, each as `["module", "name"]`; `null`: those alone that only hold data. Left out: all.',
+          },
+        ),
+        FOR_PYTHON,
+      ),
+    ),
+    pickle_fallback: Type.Optional(
+      noEffect(
+        Type.Boolean({ description: 'Whether what has no other form is stored by pickle, and read. Left out: yes.' }),
+        FOR_PYTHON,
+      ),
+    ),
   },
   { description: 'What may be read from stored checkpoints.' },
 );

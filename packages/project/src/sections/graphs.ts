@@ -12,6 +12,6 @@ export const GraphsSection = Type.Record(
   {
     minProperties: 1,
     description:
-      'The graphs by id: `"./file.ts:export"`, or `{"path", "description"}`. The export is a compiled graph, a `StateGraph`, an agent, a promise of these, or a function of the config that returns one. Without `:export` it is the default export.',
+      'The graphs by id: `"./file.ts:export"`, or `{"path", "description"}`. The export is a compiled graph, a `StateGraph`, an agent, a promise of these, or a function of the config that returns one. Without `:export` it is the default export. In Python: `"./file.py:name"` or `"package.module:name"`. All graphs are of one language.',
   },
 );

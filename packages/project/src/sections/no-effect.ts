@@ -1,5 +1,8 @@
 import type { TSchema } from 'typebox';
 
+/** Why a key has no effect for projects in JavaScript alone. */
+export const FOR_PYTHON = 'it is for Python projects';
+
 /**
  * Marks a key that is read and checked and has no effect here. Its use is logged at start with `why`, and the
  * documentation says the same.

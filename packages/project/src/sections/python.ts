@@ -1,8 +1,7 @@
 import Type, { type TSchema } from 'typebox';
-import { noEffect } from './no-effect.ts';
+import { FOR_PYTHON, noEffect } from './no-effect.ts';
 
-const pythonKey = (description: string): TSchema =>
-  noEffect(Type.Unknown({ description }), 'it is for Python projects');
+const pythonKey = (description: string): TSchema => noEffect(Type.Unknown({ description }), FOR_PYTHON);
 
 /**
  * Keys of Python projects. Their values are not checked: their presence usually means that the wrong file was copied.

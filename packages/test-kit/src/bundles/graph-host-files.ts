@@ -12,4 +12,5 @@ const folder = dirname(await bundledEntry(service));
 export const childFiles = {
   loader: pathToFileURL(join(folder, 'graph-host-loader.js')).href,
   entry: join(folder, 'graph-host-child.js'),
+  python: join(folder, 'python'),
 };

@@ -17,7 +17,7 @@ async def load_graphs(project: Mapping[str, Any], warn: Warn) -> dict[str, Loade
     Raises GraphLoadError.
     """
     directory: str = project["directory"]
-    add_to_path([directory, *project.get("pythonPath", ())])
+    add_to_path([directory, *project.get("python", {}).get("path", ())])
     graphs: dict[str, LoadedGraph] = {}
     for document in project["graphs"]:
         graphs[document["graphId"]] = await asyncio.to_thread(_load_graph, document, directory, warn)

@@ -1,8 +1,8 @@
 """LangGraph's own serializer, as it stores the state of graphs, and as it reads it for clients."""
 
 import pickle
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import ormsgpack
 from langgraph.checkpoint.serde import jsonplus
@@ -10,7 +10,6 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 Warn = Callable[[str], None]
-AllowedModules = Iterable[tuple[str, ...]] | Literal[True] | None
 
 _DELTA_SNAPSHOT = 7
 
@@ -21,12 +20,20 @@ class StateSerializer(JsonPlusSerializer):
     What msgpack has no form for is pickled, unless the project has turned that off.
     """
 
-    def __init__(
-        self, warn: Warn, *, pickle_fallback: bool = True, allowed_json_modules: AllowedModules = None
-    ) -> None:
-        super().__init__(pickle_fallback=pickle_fallback, allowed_json_modules=allowed_json_modules)
+    def __init__(self, warn: Warn, *, pickle_fallback: bool = True, **allowed: Any) -> None:
+        super().__init__(pickle_fallback=pickle_fallback, **allowed)
         self._warn = warn
         self._warned: set[type] = set()
+
+    @staticmethod
+    def of_project(project: Mapping[str, Any], warn: Warn) -> "StateSerializer":
+        """Makes the serializer that `checkpointer.serde` of langgraph.json describes."""
+        settings = project.get("python", {})
+        allowed: dict[str, Any] = {"allowed_json_modules": _modules(project.get("revivableModules"))}
+        # Without it, LangGraph's own setting counts.
+        if "msgpackModules" in settings:
+            allowed["allowed_msgpack_modules"] = _modules(settings["msgpackModules"])
+        return StateSerializer(warn, pickle_fallback=settings.get("pickles", True), **allowed)
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         fallback, self.pickle_fallback = self.pickle_fallback, False
@@ -57,6 +64,10 @@ class PlainSerializer(JsonPlusSerializer):
 
     def __init__(self) -> None:
         super().__init__(pickle_fallback=True, __unpack_ext_hook__=_plain_extension)
+
+
+def _modules(given: Any) -> Any:
+    return [tuple(module) for module in given] if isinstance(given, list) else given
 
 
 def _plain_extension(code: int, data: bytes) -> Any:

@@ -1,0 +1,27 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { pythonHost } from './python-host.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'runyard-python-host-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function makePython(environment: string): Promise<string> {
+  const file = join(environment, 'bin/python');
+  await mkdir(join(environment, 'bin'), { recursive: true });
+  await writeFile(file, '#!/bin/sh\n');
+  await chmod(file, 0o755);
+  return file;
+}
+
+it('the Python of a project is beside its file, else in the active environment, else on the PATH', async () => {
+  const active = join(folder, 'active');
+  const commandOf = async (environment = {}) => (await pythonHost(folder, environment)).command;
+  expect(await commandOf()).toBe('python3');
+  expect(await commandOf({ VIRTUAL_ENV: active })).toBe('python3');
+  const ofActive = await makePython(active);
+  expect(await commandOf({ VIRTUAL_ENV: active })).toBe(ofActive);
+  const beside = await makePython(join(folder, '.venv'));
+  expect(await commandOf({ VIRTUAL_ENV: active })).toBe(beside);
+});
