@@ -5,6 +5,7 @@ import { runDirectoryCommand } from './directory/command.ts';
 import { type BenchFlags, readFlags, usage } from './flags.ts';
 import { runIdleCommand } from './idle/command.ts';
 import { type Measurement, measure } from './measurement.ts';
+import { runPushCommand } from './push/command.ts';
 import { formatTables } from './report/tables.ts';
 import { runScaleCommand } from './scale/command.ts';
 import { runStartCommand } from './start/command.ts';
@@ -28,6 +29,7 @@ const commands: Record<string, (args: string[], where: Where) => Promise<void>> 
   states: runStatesCommand,
   idle: runIdleCommand,
   start: runStartCommand,
+  push: runPushCommand,
 };
 type Where = { repository: string; project: string; say: (line: string) => void };
 

@@ -11,3 +11,4 @@ SQL
 create org_access "$ORG_ACCESS_PASSWORD"
 create control_plane "$CONTROL_PLANE_PASSWORD"
 create oauth_broker "$OAUTH_BROKER_PASSWORD"
+create registry "$REGISTRY_PASSWORD"

@@ -34,7 +34,16 @@ const EXCEPTIONS: Record<string, RegExp> = {
 };
 
 it('every package that production needs has a licence that is allowed', async () => {
-  const shipped = ['agent-api', 'cli', 'control-plane', 'gateway', 'oauth-broker', 'org-access', 'run-worker'];
+  const shipped = [
+    'agent-api',
+    'cli',
+    'control-plane',
+    'gateway',
+    'oauth-broker',
+    'org-access',
+    'registry',
+    'run-worker',
+  ];
   const filters = shipped.map((name) => `--filter-prod=@runyard/${name}...`);
   const { stdout } = await pnpm([...filters, 'licenses', 'list', '--prod', '--json']);
   const byLicence = Object.entries(JSON.parse(stdout) as Record<string, { name: string }[]>);

@@ -42,6 +42,13 @@ const environments: Record<string, () => Promise<Record<string, string>>> = {
     DATA_POSTGRES_URI: await database(),
     DATA_REDIS_URI: testRedis().url,
     ORG_ACCESS_URL: nowhere,
+    REGISTRY_SERVICE_URL: nowhere,
+    PUBLIC_URL: nowhere,
+    DATA_DIR: dataFolder(),
+  }),
+  registry: async () => ({
+    DATABASE_URI: await database(),
+    CONTROL_PLANE_URL: nowhere,
     PUBLIC_URL: nowhere,
     DATA_DIR: dataFolder(),
   }),

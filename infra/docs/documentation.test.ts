@@ -18,6 +18,7 @@ it.each([
   ['gateway', 'gateway/src'],
   ['oauth-broker', 'oauth-broker/src'],
   ['org-access', 'org-access/src'],
+  ['registry', 'registry/src'],
   ['run-worker', 'run-worker/src'],
 ])('the pages of %s name each of its variables, and the default that ships', async (service, folder) => {
   const { configSchema } = (await import(join(repository, `services/${folder}/config.ts`))) as {

@@ -6,6 +6,7 @@ import type { FolderKnots } from './folder-knots.ts';
  */
 export const PACKAGES_BOTTOM_UP = [
   'packages/contracts',
+  'packages/image-registry',
   'packages/audit-chain',
   'packages/deadline',
   'packages/encryption',

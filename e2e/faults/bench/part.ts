@@ -7,7 +7,14 @@ const repository = path.resolve(import.meta.dirname, '../../..');
 /** Milliseconds that a part may take to get ready, also on a busy machine. */
 const READY_MS = 60_000;
 
-export type ServiceName = 'agent-api' | 'run-worker' | 'gateway' | 'control-plane' | 'org-access' | 'oauth-broker';
+export type ServiceName =
+  | 'agent-api'
+  | 'run-worker'
+  | 'gateway'
+  | 'control-plane'
+  | 'org-access'
+  | 'registry'
+  | 'oauth-broker';
 
 export interface PartOptions {
   service: ServiceName;

@@ -6,7 +6,15 @@ import { Part, type ServiceName } from './part.ts';
 import type { BenchServers } from './servers.ts';
 
 const PROJECT = path.join(import.meta.dirname, '../project');
-const SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'gateway', 'agent-api', 'run-worker'] as const;
+const SERVICES = [
+  'org-access',
+  'control-plane',
+  'registry',
+  'oauth-broker',
+  'gateway',
+  'agent-api',
+  'run-worker',
+] as const;
 
 export type ServerName = 'postgres' | 'redis';
 
@@ -29,8 +37,9 @@ export class WholeDeployment {
   }
 
   static async open({ postgres, redis }: BenchServers, folder: string): Promise<WholeDeployment> {
-    const databases = await Promise.all(Array.from({ length: 4 }, () => createTestDatabase()));
-    const [ofOrgAccess, ofControlPlane, ofBroker, ofDeployment] = databases.map(({ url }) => url) as [
+    const databases = await Promise.all(Array.from({ length: 5 }, () => createTestDatabase()));
+    const [ofOrgAccess, ofControlPlane, ofRegistry, ofBroker, ofDeployment] = databases.map(({ url }) => url) as [
+      string,
       string,
       string,
       string,
@@ -57,12 +66,19 @@ export class WholeDeployment {
     const controlPlaneUrl = await add('control-plane', ofControlPlane, {
       ENCRYPTION_KEY: key(),
       ORG_ACCESS_URL: orgAccessUrl,
+      // No deployment of it has images.
+      REGISTRY_SERVICE_URL: 'http://127.0.0.1:9',
       PUBLIC_URL: 'http://127.0.0.1',
       DATA_POSTGRES_URI: postgres.address.adminUrl,
       DATA_REDIS_URI: redis.address.url,
       DATA_DIR: folder,
       AGENT_API_COMMAND: 'none',
       RUN_WORKER_COMMAND: 'none',
+    });
+    await add('registry', ofRegistry, {
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      PUBLIC_URL: 'http://127.0.0.1',
+      DATA_DIR: folder,
     });
     const brokerUrl = await add('oauth-broker', ofBroker, {
       ENCRYPTION_KEY: key(),

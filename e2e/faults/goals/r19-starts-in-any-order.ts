@@ -12,6 +12,8 @@ const SERVERS: readonly ServerName[] = ['postgres', 'redis'];
 const NEEDS: Partial<Record<ServiceName, readonly Piece[]>> = {
   'org-access': ['postgres'],
   'control-plane': ['postgres'],
+  // It takes over what control-plane kept of it once.
+  registry: ['postgres'],
   'oauth-broker': ['postgres'],
   gateway: ['control-plane'],
   'agent-api': ['postgres', 'redis'],

@@ -1,10 +1,12 @@
 /** The services of the platform that serve public paths. Each is an audience of principal tokens. */
-export const PUBLIC_SERVICES = ['org-access', 'control-plane', 'oauth-broker'] as const;
+export const PUBLIC_SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'registry'] as const;
 /** The service that serves a public path. The gateway takes the longest prefix that matches on whole segments. */
 export type PublicService = (typeof PUBLIC_SERVICES)[number];
 
 export interface PublicRoute {
   prefix: string;
+  /** True when nothing below the prefix belongs to the route. It comes before one with the same prefix. */
+  isExact?: boolean;
   service: PublicService;
   /** The prefix to remove from the path. */
   stripPrefix?: string;
@@ -48,11 +50,14 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/auth', service: 'org-access', isSignIn: true },
   { prefix: '/login', service: 'org-access', isSignIn: true },
   { prefix: '/v1', service: 'control-plane' },
+  // Image tools accept registries only at the root of a host, and begin with its root.
+  { prefix: '/v2', service: 'registry', isExact: true },
+  { prefix: '/v2/_catalog', service: 'registry' },
+  // A layer may have gigabytes.
+  { prefix: '/v2/registry', service: 'registry', limitsBodies: true },
   { prefix: '/v2', service: 'control-plane' },
   { prefix: '/v2/auth', service: 'oauth-broker' },
   { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true },
-  // Image tools accept registries only at the root of a host; a layer may have gigabytes.
-  { prefix: '/v2/registry', service: 'control-plane', limitsBodies: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2/auth', service: 'oauth-broker', stripPrefix: '/api-host' },

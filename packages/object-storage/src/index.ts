@@ -1,5 +1,13 @@
+export { AbandonedFiles } from './abandoned-files.ts';
 export { FolderStorage, INCOMING } from './folder-storage.ts';
 export { ObjectRemovals, startObjectRemovals } from './object-removals.ts';
 export { checkAvailable, type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
 export { objectStorageVariables, openObjectStorage } from './open-object-storage.ts';
 export { pendingObjects } from './pending-objects.ts';
+export {
+  addSums,
+  type DiskReserve,
+  findRoom,
+  freeBytes,
+  type Room,
+} from './storage-room.ts';

@@ -9,7 +9,6 @@ import {
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
 import { projectImageVariables } from './project-images/settings.ts';
-import { registryVariables } from './registry/registry.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 
 const frontEndUrl = Type.Optional(
@@ -67,7 +66,17 @@ export const configSchema = Type.Object({
     maximum: 100_000,
     description: 'How many of the newest revisions can be deployed again: uploaded sources of older ones are removed.',
   }),
-  ...registryVariables,
+  REGISTRY_SERVICE_URL: Type.String({
+    format: 'uri',
+    description: 'Base URL of registry, which has the images of deployments.',
+  }),
+  REGISTRY_URL: Type.Optional(
+    Type.String({
+      format: 'uri',
+      description:
+        'Where image tools reach the registry, as `https://host:port` without a path: its variable of this name. Default: the root of `PUBLIC_URL`.',
+    }),
+  ),
   ...projectImageVariables,
   // A caller who may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),

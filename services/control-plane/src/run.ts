@@ -6,6 +6,7 @@ import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
+import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
 import { openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import {
   ConfigError,
@@ -48,6 +49,12 @@ import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
 import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
 import { HaltService } from './halts/halt-service.ts';
+import { FormerImages } from './image-registry/former-image-rows.ts';
+import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
+import { ImageRepositories } from './image-registry/image-repository.ts';
+import { imageRoutes } from './image-registry/image-routes.ts';
+import { issuePullCredentials } from './image-registry/issue-pull-credentials.ts';
+import { RegistryService } from './image-registry/registry-service.ts';
 import { registerLeaseOwner } from './leases/lease-owner.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { openLogs } from './logs/open-logs.ts';
@@ -59,9 +66,6 @@ import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
-import { startImageGarbageCollection } from './registry/image-garbage-collection.ts';
-import { issuePullCredentials } from './registry/issue-pull-credentials.ts';
-import { openRegistry } from './registry/registry.ts';
 import { builtSources } from './revisions/built-sources.ts';
 import { objectsPrefix } from './revisions/deployment-objects.ts';
 import { haltStore } from './revisions/halts/halt-store.ts';
@@ -140,25 +144,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
   const removals = startObjectRemovals({ database, objects: storage, leaseOwner: leaseOwner.id, lifecycle, logger });
-  const quota = new StorageQuota({ pool, config });
-  const partStorage = { objects: storage, removals, temporaryFolder: join(config.DATA_DIR, 'registry') };
-  const registry = openRegistry({
-    ...partStorage,
-    database,
-    quota,
-    cipher,
-    url: config.REGISTRY_URL ?? config.PUBLIC_URL,
-    blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
-    revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
-  });
-  const projectImages = openRevisionImages(config, {
-    database,
-    storage: partStorage,
-    registry,
-    quota,
-    lifecycle,
-    logger,
-  });
+  const { REGISTRY_SERVICE_URL: registryUrl, INTERNAL_TOKEN: internalToken } = config;
+  const registryService = new RegistryService({ url: registryUrl, internalToken });
+  const quota = new StorageQuota({ pool, config, images: registryService });
+  const tokens = new RegistryTokens(internalToken);
+  const registry = { address: new RegistryAddress(config.REGISTRY_URL ?? config.PUBLIC_URL), tokens };
+  const repositories = new ImageRepositories({ url: registryUrl, tokens });
+  const projectImages = openRevisionImages(config, { registry, repositories, lifecycle });
   const runsProjects = runsArtifact(drivers, 'project');
   const archives = new BuildArchives({ objects: storage, temporaryFolder: join(config.DATA_DIR, 'archives') });
   const sourceRules: SourceRules = {
@@ -195,7 +187,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const removeContent = async (id: string) => {
     await builds.remove(id);
     await storage.removeBelow(objectsPrefix(id));
-    await registry.removeImages(id);
+    await registryService.removeImages(id);
   };
   const ownership = new LeasedOwnership({ pool, leaseOwner: leaseOwner.id, leaseMs: config.LEASE_SECONDS * 1000 });
   const samples = new SampleStore(pool);
@@ -250,7 +242,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const dependencies = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(dependencies);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
-  startImageGarbageCollection({ database, removals, revisionsKept, leaseOwner: leaseOwner.id, lifecycle, logger });
   const uploads = openUploads({ config, database, storage, removals, quota, logger, leaseOwner: leaseOwner.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.stop());
@@ -299,7 +290,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: listeners.acceptKeys(principal),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
-    before: [registry.handler],
     operations: withMiddleware(
       [
         ...deploymentRoutes(
@@ -318,6 +308,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...deploymentCountRoutes(prisma),
         ...agentRoutes(agents),
         ...formerRowRoutes(new FormerOAuthRows({ pool, cipher, logger })),
+        ...imageRoutes({
+          prisma,
+          quota,
+          former: new FormerImages(pool),
+          formerTokens: new FormerImageTokens(cipher),
+          revisionsKept,
+        }),
         ...uploadRoutes(uploads, keys),
         ...pushTokenRoutes(database, registry, keys),
         ...integrationRoutes(integrations, keys),

@@ -12,7 +12,7 @@ beforeAll(async () => {
   engineFolder = join(process.env.TMPDIR ?? '/tmp', `runyard-engine-${crypto.randomUUID()}`);
   const env = { CONTAINER_ENGINE_COMMAND: ENGINE, ...engineVariables(engineFolder) };
   // The engine inherits the variables of the process.
-  platform = await TestPlatform.start(env, { hasOwnProcess: true });
+  platform = await TestPlatform.start(env, { hasOwnProcess: true, hasRegistry: true });
 });
 afterAll(async () => {
   await platform.close();
@@ -44,7 +44,7 @@ describe("an image of the platform's registry", () => {
     expect([status, body.registry_url]).toEqual([200, `agents.example.com/registry/${id}`]);
     const named = await pushToken(id, { supports_registry_username: true });
     expect(named.body).toMatchObject({ username: 'oauth2accesstoken', registry_url: body.registry_url });
-    const digest = await new ImageClient(platform.service.url, body.token).pushImage(`registry/${id}/agent`, 'latest');
+    const digest = await new ImageClient(platform.registryUrl, body.token).pushImage(`registry/${id}/agent`, 'latest');
 
     const imageUri = `${body.registry_url}/agent@${digest}`;
     const patched = await patch(id, imageUri);
@@ -54,7 +54,7 @@ describe("an image of the platform's registry", () => {
     const calls = await engineCalls(engineFolder);
     const login = calls.find(({ args }) => args.includes('login'));
     expect(login?.args.at(-1)).toBe('agents.example.com');
-    const pulling = new ImageClient(platform.service.url, login!.input!);
+    const pulling = new ImageClient(platform.registryUrl, login!.input!);
     expect((await pulling.send('GET', `/v2/registry/${id}/agent/manifests/latest`)).status).toBe(200);
     expect((await pulling.send('POST', `/v2/registry/${id}/agent/blobs/uploads/`)).status).toBe(403);
     expect(calls.some(({ args }) => args.includes('pull') && args.includes(imageUri))).toBe(true);

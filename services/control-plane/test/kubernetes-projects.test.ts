@@ -16,7 +16,7 @@ let cluster: FakeCluster;
 let platform: TestPlatform;
 let folder: string;
 beforeAll(async () => {
-  const originOf = (host: string) => (host === 'agents.example.com' ? platform.service.url : undefined);
+  const originOf = (host: string) => (host === 'agents.example.com' ? platform.registryUrl : undefined);
   [base, cluster, folder] = await Promise.all([
     BaseRegistry.start(),
     grantedRules().then((rules) => FakeCluster.start(AGENT, rules, originOf)),
@@ -32,7 +32,7 @@ beforeAll(async () => {
       PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
     },
-    { hasOwnProcess: true },
+    { hasOwnProcess: true, hasRegistry: true },
   );
 });
 afterAll(async () => {

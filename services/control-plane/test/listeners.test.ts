@@ -18,6 +18,7 @@ import {
   type Revision,
 } from '@runyard/contracts';
 import { Cipher } from '@runyard/encryption';
+import { RegistryAddress } from '@runyard/image-registry';
 import { ImageClient, waitFor } from '@runyard/test-kit';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +26,6 @@ import { openDatabase, type Queries } from '../src/database/database.ts';
 import { DeploymentKeys } from '../src/deployments/deployment-keys.ts';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import type { Prisma } from '../src/generated/client.ts';
-import { RegistryAddress } from '../src/images/registry-address.ts';
 import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
 import { SecretSets } from '../src/secrets/secret-set.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
@@ -33,7 +33,7 @@ import { type Answer, TestPlatform } from './support/platform.ts';
 let platform: TestPlatform;
 let tokens: DeploymentTokens;
 beforeAll(async () => {
-  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' });
+  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' }, { hasRegistry: true });
   tokens = new DeploymentTokens(platform.encryptionKey);
 });
 afterAll(() => platform.close());
@@ -453,7 +453,7 @@ describe('a deployment', () => {
     });
     const { id } = deployment;
     const pushed = await platform.call<PushToken>('POST', `/v2/deployments/${id}/push-token`);
-    const push = new ImageClient(platform.service.url, pushed.body.token);
+    const push = new ImageClient(platform.registryUrl, pushed.body.token);
     for (const name of ['agent', 'other']) await push.pushImage(`registry/${id}/${name}`, 'v1');
     const image_uri = `${pushed.body.registry_url}/agent:v1`;
     const body = { source_revision_config: { image_uri } };
@@ -466,7 +466,7 @@ describe('a deployment', () => {
       >;
     const { status, body: given } = await ask({});
     expect({ status, given }).toMatchObject({ status: 200, given: { registry_host: 'agents.example.com' } });
-    const pull = new ImageClient(platform.service.url, given.token);
+    const pull = new ImageClient(platform.registryUrl, given.token);
     expect((await pull.send('GET', `/v2/registry/${id}/agent/manifests/v1`)).status).toBe(200);
     expect((await pull.send('GET', `/v2/registry/${id}/other/manifests/v1`)).status).toBe(403);
     expect((await pull.send('GET', '/v2/_catalog')).status).toBe(403);

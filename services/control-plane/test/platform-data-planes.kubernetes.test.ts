@@ -16,20 +16,21 @@ let platform: TestPlatform;
 let environment: Record<string, string>;
 const dataPlanes: TestDataPlane[] = [];
 beforeAll(async () => {
-  const originOf = (host: string) => (host === 'agents.example.com' ? platform.service.url : undefined);
+  const originOf = (host: string) => (host === 'agents.example.com' ? platform.registryUrl : undefined);
   [base, cluster] = await Promise.all([
     BaseRegistry.start(),
     grantedRules().then((rules) => FakeCluster.start(AGENT, rules, originOf)),
   ]);
   // Control-plane has neither the cluster nor the server of the databases.
-  platform = await TestPlatform.start({
+  const env = {
     DATA_PLANE_KEY: KEY,
     DRIVER: 'kubernetes',
     PROJECT_BASE_IMAGE: base.image,
     PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
-  });
+  };
+  platform = await TestPlatform.start(env, { hasRegistry: true });
   const KUBECONFIG = join(platform.folder, 'kubeconfig');
   await writeFile(KUBECONFIG, cluster.kubeConfigFile());
   environment = { DRIVER: 'kubernetes', KUBECONFIG, KUBERNETES_NAMESPACE: NAMESPACE };

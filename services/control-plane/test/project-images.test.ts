@@ -3,23 +3,21 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { FolderStorage, ObjectStorageUnavailableError } from '@runyard/object-storage';
-import { type Lifecycle, silentLogger } from '@runyard/service-kit';
+import type { Lifecycle } from '@runyard/service-kit';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BaseLayers } from '../src/project-images/base-layers.ts';
+import { RegistryUnavailableError } from '../src/image-registry/registry-unavailable-error.ts';
 import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
-import { ProjectImageStore } from '../src/project-images/project-image-store.ts';
 import type { RevisionImages } from '../src/project-images/revision-images.ts';
 import { BuildError } from '../src/revisions/build-error.ts';
 import { openLocalDirectory } from '../src/revisions/local-directory.ts';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
-import { errorOf, TestRegistry } from './support/test-registry.ts';
+import { OwnRegistry } from './support/own-registry.ts';
 
-const LIMIT_BYTES = 1_000_000;
+const LIMIT_BYTES = 1_048_576;
 const BUILD = '0'.repeat(32);
 
-let own: TestRegistry;
+let own: OwnRegistry;
 let base: BaseRegistry;
 let folder: string;
 let images: RevisionImages;
@@ -28,7 +26,7 @@ const lifecycle: Pick<Lifecycle, 'onStop'> = { onStop: (_, close) => void closin
 
 beforeAll(async () => {
   [own, base, folder] = await Promise.all([
-    TestRegistry.open({ blobLimitBytes: LIMIT_BYTES }),
+    OwnRegistry.start({ REGISTRY_BLOB_LIMIT_BYTES: String(LIMIT_BYTES) }),
     BaseRegistry.start(),
     mkdtemp(join(tmpdir(), 'runyard-project-images-')),
   ]);
@@ -41,46 +39,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A storage that accepts this many more objects, and then is unavailable. */
-class EndingStorage extends FolderStorage {
-  left = Number.POSITIVE_INFINITY;
-
-  override async put(...object: Parameters<FolderStorage['put']>): Promise<void> {
-    this.#look();
-    this.left -= 1;
-    await super.put(...object);
-  }
-
-  override async open(...object: Parameters<FolderStorage['open']>) {
-    this.#look();
-    return super.open(...object);
-  }
-
-  #look(): void {
-    if (this.left <= 0) throw new ObjectStorageUnavailableError(new Error('away'));
-  }
-}
-
 /** Opens the images with the platform's settings. */
-function opened(changes: Partial<ProjectImageSettings> = {}, objects = own.storage.objects): RevisionImages {
+function opened(changes: Partial<ProjectImageSettings> = {}): RevisionImages {
   const config: ProjectImageSettings = {
     PROJECT_BASE_IMAGE: base.image,
     PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
-    REGISTRY_BLOB_LIMIT_BYTES: LIMIT_BYTES,
     OUTBOUND_ALLOWED_NETWORKS: ['127.0.0.1/32'],
     ...changes,
   };
-  const { database, registry } = own;
-  const quota = { room: async () => ({ bytes: Number.MAX_SAFE_INTEGER, refusal: new Error('full') as never }) };
-  return openRevisionImages(config, {
-    database,
-    storage: { ...own.storage, objects },
-    registry,
-    quota,
-    lifecycle,
-    logger: silentLogger,
-  });
+  return openRevisionImages(config, { registry: own, repositories: own.repositories, lifecycle });
 }
 
 let projects = 0;
@@ -99,9 +67,14 @@ interface Revision {
   pull: ImageClient;
 }
 let revisions = 0;
+/** Returns the status and the code of an error. */
+async function errorOf(answer: Response): Promise<readonly [number, string | undefined]> {
+  return [answer.status, ((await answer.json()) as { errors: { code: string }[] }).errors[0]?.code];
+}
+
 async function revision(source = 'internal_source', deploymentId?: string): Promise<Revision> {
   revisions += 1;
-  const id = deploymentId ?? (await own.deployment(source)).id;
+  const id = deploymentId ?? own.deployment(source).id;
   return {
     id: `00000000-0000-4000-8000-${String(revisions).padStart(12, '0')}`,
     deploymentId: id,
@@ -216,7 +189,7 @@ describe('the image of a project', () => {
   });
 
   it('is removed with its bytes when no revision needs it, and pushed images stay', async () => {
-    const { id, repository, push } = await own.deployment('internal_docker');
+    const { id, repository, push } = own.deployment('internal_docker');
     await push.pushImage(repository, 'pushed');
     const pushed = (await objects(id)).length;
     const [old, kept] = [await revision('internal_docker', id), await revision('internal_docker', id)];
@@ -229,12 +202,12 @@ describe('the image of a project', () => {
   });
 
   it('cannot be overwritten by a push, and is pulled only with a token of its deployment', async () => {
-    const { id, push } = await own.deployment('internal_docker');
+    const { id, push } = own.deployment('internal_docker');
     const of = await revision('internal_docker', id);
     const { imageUri } = await make(of, await project());
     const repository = `registry/${id}/runyard-project`;
     expect(await errorOf(await push.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
-    const stranger = own.client((await own.deployment()).id, false);
+    const stranger = own.client(own.deployment().id, false);
     const path = `/v2/${repository}/manifests/${imageUri.split('@')[1]}`;
     expect(await errorOf(await stranger.send('GET', path))).toEqual([403, 'DENIED']);
   });
@@ -249,28 +222,6 @@ describe('the image of a project', () => {
     const { layers } = await pulled(of, (await make(of, directory)).imageUri);
     expect(gunzipSync(layers[2]!).toString()).not.toContain('a secret of this machine');
     expect(told.join('\n')).toMatch(/stolen leads out of the project/);
-  });
-});
-
-describe('layers of a base image', () => {
-  it('are removed a day after the last image that had them', async () => {
-    const of = await revision();
-    const layers = base.publish({ file: 'app/short-lived.js' });
-    await make(of, await project());
-    const { database } = own;
-    const store = new ProjectImageStore(database);
-    const baseLayers = new BaseLayers({ store, storage: own.storage });
-    const later = Date.now() + 26 * 60 * 60 * 1000;
-    const known = () => database.prisma.baseLayer.count({ where: { digest: { in: layers } } });
-    const [before, files] = [await known(), (await objects('base-layers')).length];
-    await baseLayers.sweep(later);
-    expect(await known()).toBe(before);
-    await database.prisma.deployment.delete({ where: { id: of.deploymentId } });
-    await baseLayers.sweep();
-    expect(await known(), 'somebody may be about to use them').toBe(before);
-    await baseLayers.sweep(later);
-    expect(await known()).toBeLessThan(before);
-    expect((await objects('base-layers')).length).toBeLessThan(files);
   });
 });
 
@@ -310,30 +261,28 @@ describe('a build reports why there is no image:', () => {
   it('the image is larger than the registry accepts', async () => {
     const of = await revision();
     const directory = await project({ data: randomBytes(LIMIT_BYTES).toString('base64') });
-    expect(await failing(of, directory)).toMatch(/larger than 1000000 bytes, packed/);
+    expect(await failing(of, directory)).toMatch(/is larger, packed, than the registry takes/);
     expect(await objects(of.deploymentId)).toEqual([]);
-    expect(await readdir(join(own.folder, 'temporary'))).toEqual([]);
+    expect(await readdir(join(own.folder, 'registry'))).toEqual([]);
   });
 });
 
-describe('while the object storage is unavailable', () => {
+describe('while the registry is unavailable', () => {
   it.each([
     ['before the base is stored', 0],
     ['before the project is stored', 1],
     ['in the middle of the image', 2],
-  ])('%s, no image is made and the revision does not fail; it is made when the storage is back', async (_, kept) => {
+  ])('%s, no image is made and the revision does not fail; it is made when the registry is back', async (_, kept) => {
     const of = await revision();
     const directory = await project({ 'agent.js': `code of ${kept}` });
     base.publish({ file: `app/kept-${kept}.js` });
-    const objectsThere = new EndingStorage(join(own.folder, 'objects'));
-    const there = opened({}, objectsThere);
-    await there.checkStorage(of, signal);
-    objectsThere.left = kept;
-    await expect(make(of, directory, there)).rejects.toThrow(ObjectStorageUnavailableError);
-    await expect(there.checkStorage(of, signal)).rejects.toThrow(ObjectStorageUnavailableError);
-    objectsThere.left = Number.POSITIVE_INFINITY;
-    await own.storage.removals.sweep();
-    expect(await objects(of.deploymentId)).toEqual([]);
+    await images.checkStorage(signal);
+    const there = opened();
+    own.left = kept;
+    await expect(make(of, directory, there)).rejects.toThrow(RegistryUnavailableError);
+    own.left = 0;
+    await expect(there.checkStorage(signal)).rejects.toThrow(RegistryUnavailableError);
+    own.left = Number.POSITIVE_INFINITY;
     await pulled(of, (await make(of, directory, there)).imageUri);
     base.publish();
   });
@@ -346,7 +295,7 @@ it('an overloaded registry is asked again', async () => {
 });
 
 it("the base image may be in the platform's own registry", async () => {
-  const { id, repository, push } = await own.deployment('internal_docker');
+  const { id, repository, push } = own.deployment('internal_docker');
   const config = Buffer.from(
     JSON.stringify({
       architecture: process.arch === 'x64' ? 'amd64' : process.arch,

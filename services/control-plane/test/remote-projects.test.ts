@@ -22,18 +22,19 @@ let platform: TestPlatform;
 let dataPlane: TestDataPlane;
 let listener: Listener;
 beforeAll(async () => {
-  const originOf = (host: string) => (host === 'agents.example.com' ? platform.service.url : undefined);
+  const originOf = (host: string) => (host === 'agents.example.com' ? platform.registryUrl : undefined);
   [base, cluster] = await Promise.all([
     BaseRegistry.start(),
     grantedRules().then((rules) => FakeCluster.start(AGENT, rules, originOf)),
   ]);
-  platform = await TestPlatform.start({
+  const env = {
     LISTENER_LEASE_SECONDS: '3',
     PROJECT_BASE_IMAGE: base.image,
     PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
-  });
+  };
+  platform = await TestPlatform.start(env, { hasRegistry: true });
   const compute_config = { k8s_namespaces: [NAMESPACE] };
   const body = { compute_type: 'k8s', compute_id: 'a cluster elsewhere', compute_config };
   listener = (await platform.call<Listener>('POST', '/v2/listeners', { body })).body;
@@ -163,7 +164,7 @@ it('an image that was pushed to the platform runs at a remote data plane', async
   const { id } = (await platform.create(source)).body;
   const { token, registry_url } = (await platform.call<PushToken>('POST', `/v2/deployments/${id}/push-token`)).body;
   const config = { architecture: 'amd64', os: 'linux', config: { Env: [], WorkingDir: '/' } };
-  const push = new ImageClient(platform.service.url, token);
+  const push = new ImageClient(platform.registryUrl, token);
   const layer = gzipSync(tarOf('app/main.js'));
   const digest = await push.pushImage(`registry/${id}/agent`, 'v1', layer, Buffer.from(JSON.stringify(config)));
   const body = { source_revision_config: { image_uri: `${registry_url}/agent@${digest}` } };

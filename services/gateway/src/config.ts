@@ -20,6 +20,12 @@ export const configSchema = Type.Object({
       description: 'Base URL of oauth-broker. Without it nothing is served below `/v2/auth`.',
     }),
   ),
+  REGISTRY_SERVICE_URL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Base URL of registry. Without it no images are pushed or pulled here.',
+    }),
+  ),
   INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
   PUBLIC_URL: Type.String({
     default: 'http://localhost:2024',

@@ -150,6 +150,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
         'org-access': config.ORG_ACCESS_URL,
         'control-plane': config.CONTROL_PLANE_URL,
         'oauth-broker': config.OAUTH_BROKER_URL,
+        registry: config.REGISTRY_SERVICE_URL,
       },
       load,
       publicUrl: config.PUBLIC_URL,

@@ -42,6 +42,8 @@ export async function startGateway(
       ORG_ACCESS_URL: orgAccess.url,
       CONTROL_PLANE_URL: controlPlane.url,
       OAUTH_BROKER_URL: oauthBroker.url,
+      // The fake answers to every path.
+      REGISTRY_SERVICE_URL: controlPlane.url,
       INTERNAL_TOKEN,
       DRAIN_SECONDS: '1',
       ...busVariables(options.bus),

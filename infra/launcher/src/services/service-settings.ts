@@ -15,7 +15,7 @@ import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
 export interface ServiceSettings {
-  name: 'org-access' | 'control-plane' | 'oauth-broker' | 'gateway';
+  name: 'org-access' | 'control-plane' | 'registry' | 'oauth-broker' | 'gateway';
   port: number;
   env: Record<string, string>;
   /** Settings that must not be in an environment. */
@@ -54,16 +54,20 @@ export async function createServiceSettings(options: {
     adminUrl: servers.postgres.adminUrl,
     dataDir,
     prefix: `runyard_${apart(servers.postgres, `${installation}_`)}`,
-    names: ['org-access', 'control-plane', 'oauth-broker'],
+    names: ['org-access', 'control-plane', 'registry', 'oauth-broker'],
   });
   const ports = {
     orgAccess: await freePort(),
     controlPlane: await freePort(),
+    registry: await freePort(),
     oauthBroker: await freePort(),
     gateway: options.port || (await freePort()),
   };
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
   const controlPlaneUrl = `http://127.0.0.1:${ports.controlPlane}`;
+  const registryUrl = `http://127.0.0.1:${ports.registry}`;
+  // control-plane's, which has its sources in the same object storage.
+  const deploymentsDir = join(dataDir, 'deployments');
   const internalToken = await secret('internal-token');
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const traces = inheritedTracingVariables(options.environment);
@@ -96,8 +100,9 @@ export async function createServiceSettings(options: {
     env: {
       ...shared.env,
       ORG_ACCESS_URL: orgAccessUrl,
+      REGISTRY_SERVICE_URL: registryUrl,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
-      DATA_DIR: join(dataDir, 'deployments'),
+      DATA_DIR: deploymentsDir,
       AGENT_API_COMMAND: bundle('agent-api'),
       RUN_WORKER_COMMAND: bundle('run-worker'),
       LOCAL_PROJECTS: 'true',
@@ -114,6 +119,19 @@ export async function createServiceSettings(options: {
       DATA_REDIS_URI: servers.redis.url,
       ENCRYPTION_KEY: await secret('control-plane.encryption-key'),
     },
+  };
+  const registry: ServiceSettings = {
+    name: 'registry',
+    port: ports.registry,
+    stopMs: 3_000,
+    env: {
+      PUBLIC_URL: shared.env.PUBLIC_URL,
+      ...traces.env,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      DATA_DIR: deploymentsDir,
+      DRAIN_WINDOW_SECONDS: '1',
+    },
+    secrets: { ...traces.secrets, INTERNAL_TOKEN: internalToken, DATABASE_URI: databases.registry },
   };
   const oauthBroker: ServiceSettings = {
     name: 'oauth-broker',
@@ -142,6 +160,7 @@ export async function createServiceSettings(options: {
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: controlPlaneUrl,
       OAUTH_BROKER_URL: `http://127.0.0.1:${ports.oauthBroker}`,
+      REGISTRY_SERVICE_URL: registryUrl,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
@@ -151,7 +170,7 @@ export async function createServiceSettings(options: {
     },
     secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
-  return { settings: [orgAccess, controlPlane, oauthBroker, gateway], internalToken };
+  return { settings: [orgAccess, controlPlane, registry, oauthBroker, gateway], internalToken };
 }
 
 function eventBusSettings({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {

@@ -3,6 +3,7 @@ import { AGENT_SERVER_LEVEL, AGENT_SERVER_OPERATIONS } from '../http/agent-serve
 import { controlPlaneOperations } from '../http/control-plane/index.ts';
 import { oauthBrokerOperations } from '../http/oauth-broker/index.ts';
 import { orgAccessOperations } from '../http/org-access/index.ts';
+import { registryOperations } from '../http/registry/index.ts';
 import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
 import { isPublicPath } from '../routing.ts';
@@ -57,9 +58,12 @@ const INTERNAL_INFO = {
   version: '0.1.0',
   description: 'What the services of one platform ask each other. The gateway leads nobody here.',
 };
-const INTERNAL_OPERATIONS = (['control-plane', 'org-access'] as const).flatMap((service) =>
-  SERVICE_OPERATIONS[service].filter(({ path }) => !isPublicPath(path)),
-);
+const INTERNAL_OPERATIONS = [
+  ...(['control-plane', 'org-access'] as const).flatMap((service) =>
+    SERVICE_OPERATIONS[service].filter(({ path }) => !isPublicPath(path)),
+  ),
+  ...registryOperations,
+];
 
 /** Returns every generated document by its name, `control-plane.openapi`. */
 export function buildDocuments(): Record<string, object> {

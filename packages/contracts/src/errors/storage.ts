@@ -33,6 +33,17 @@ export const STORAGE_ERRORS = {
     remedy: 'Bring it back; uploads and pushes are sent again.',
     refusal: 'object_storage',
   },
+  image_check_unavailable: {
+    status: 503,
+    meaning: 'control-plane is unavailable: nobody can say for which deployments images may be pushed or deleted.',
+    remedy: 'Try again; images are pulled all the same.',
+  },
+  registry_unavailable: {
+    status: 503,
+    meaning:
+      'The registry is unavailable: images are neither made nor removed, and nobody knows how much room they take.',
+    remedy: 'Look at the registry; builds and deletions go on by themselves, uploads are sent again.',
+  },
   object_arrived_late: {
     status: 503,
     meaning: 'An upload took so long to arrive that it is being removed as one without an owner.',

@@ -1,7 +1,6 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
-import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import {
   detectCommandTool,
   detectInstallation,
@@ -10,6 +9,7 @@ import {
   ProjectError,
 } from '@runyard/package-managers';
 import { AppError } from '@runyard/service-kit';
+import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
@@ -63,7 +63,7 @@ export class Builder {
       await this.#artifacts.discard(name);
       // The cause of a failure says more than the end of the build's time.
       if (!(error instanceof BuildError)) order.signal.throwIfAborted();
-      if (error instanceof ObjectStorageUnavailableError) throw error;
+      if (isStorageOutage(error)) throw error;
       if (error instanceof AppError) throw new BuildError(error.message, { cause: error });
       if (error instanceof ProjectError) {
         throw new BuildError(error.message.replaceAll(`${folder}/`, ''), { cause: error });

@@ -1,7 +1,7 @@
 import type { DeploymentSource, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
-import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import type { Semaphore } from '../compute/semaphore.ts';
+import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';
@@ -99,7 +99,7 @@ export class Builds {
     try {
       return await images.makeFromFolder(revision, project, { say, signal });
     } catch (error) {
-      if (error instanceof ObjectStorageUnavailableError) say(`${error.message}: trying again`);
+      if (isStorageOutage(error)) say(`${error.message}: trying again`);
       throw error;
     } finally {
       await log.close();
@@ -125,7 +125,7 @@ export class Builds {
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
       const { source } = await this.#openSource(revision);
-      const check = () => Promise.all([source.check?.(signal), images?.checkStorage(revision, signal)]);
+      const check = () => Promise.all([source.check?.(signal), images?.checkStorage(signal)]);
       const turn = async () => {
         await onBegin();
         await this.#buildInTurn(deployment, revision, signal);
@@ -136,7 +136,7 @@ export class Builds {
       signal.throwIfAborted();
       // A build that waited in vain for its slot fails like one that began.
       await onBegin();
-      if (!(error instanceof ObjectStorageUnavailableError)) throw error;
+      if (!isStorageOutage(error)) throw error;
       throw new BuildError(`${error.message} until the build's time was over.`, { cause: error });
     } finally {
       await log.close();

@@ -1,6 +1,6 @@
 import { withWatcher } from '@runyard/deadline';
+import { freeBytes } from '@runyard/object-storage';
 import { BuildError } from '../revisions/build-error.ts';
-import { freeBytes } from '../storage-quota/storage-quota.ts';
 
 export interface DiskLimit {
   folder: string;

@@ -1,5 +1,5 @@
-import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import pRetry from 'p-retry';
+import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
 
 /** Pauses between two checks whether the storage is available again; they grow. */
 export interface OutagePauses {
@@ -37,7 +37,7 @@ export async function retryDuringOutages(
     await work();
   };
   const waitsFor = (error: Error): boolean => {
-    if (!(error instanceof ObjectStorageUnavailableError)) return false;
+    if (!isStorageOutage(error)) return false;
     awaySince ??= performance.now();
     if (awayMs + performance.now() - awaySince >= limitMs) return false;
     say(`${error.message}: trying again`);

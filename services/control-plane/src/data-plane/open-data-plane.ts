@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Cipher } from '@runyard/encryption';
+import { AbandonedFiles } from '@runyard/object-storage';
 import type { ServiceContext } from '@runyard/service-kit';
 import { Semaphore } from '../compute/semaphore.ts';
 import { DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
@@ -22,7 +23,7 @@ import type { RolloutDependencies } from '../reconciler/rollout-dependencies.ts'
 import type { PullCredentialFactory } from '../revisions/pull-credential.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { AbandonedFiles, temporaryFolders } from '../temporary-files/abandoned-files.ts';
+import { temporaryFolders } from '../temporary-files/temporary-folders.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 import { platformSettings } from './platform-settings.ts';
 

@@ -1,5 +1,6 @@
 import { createPushToken, type PushToken, type PushTokenRequest } from '@runyard/contracts';
 import { bindCreation, boundFor, type IdempotencyKeys, withIdempotencyKey } from '@runyard/idempotency';
+import { REGISTRY_USER } from '@runyard/image-registry';
 import {
   BadRequestError,
   type BoundOperation,
@@ -9,8 +10,7 @@ import {
   tenantOf,
 } from '@runyard/service-kit';
 import type { Database, Queries } from '../database/database.ts';
-import { REGISTRY_USER } from '../images/registry-address.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry } from '../image-registry/registry.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
 
 /** Long enough to push a large image over a slow line, and to retry. */

@@ -1,8 +1,8 @@
 import { Cipher } from '@runyard/encryption';
+import { RegistryAddress } from '@runyard/image-registry';
 import { expect, it } from 'vitest';
 import type { Queries } from '../database/database.ts';
 import { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import { RegistryAddress } from '../images/registry-address.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import { readDesiredState } from './listener-desired-state.ts';
 

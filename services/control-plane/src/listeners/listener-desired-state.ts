@@ -13,12 +13,12 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import type { RegistryAddress } from '@runyard/image-registry';
 import type { Queries } from '../database/database.ts';
 import type { StoredSourceConfig } from '../deployments/custom-url.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import type { RegistryAddress } from '../images/registry-address.ts';
 import type { DesiredHalt } from '../revisions/halts/desired-halt.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';

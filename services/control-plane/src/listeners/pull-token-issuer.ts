@@ -1,8 +1,7 @@
 import type { PullToken, PullTokenRequest } from '@runyard/contracts';
+import { parseImageReference, REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '@runyard/image-registry';
 import { NotFoundError } from '@runyard/service-kit';
-import { parseImageReference } from '../images/image-reference.ts';
-import { REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '../images/registry-address.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry } from '../image-registry/registry.ts';
 import type { Speaker } from './speaker.ts';
 
 /** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */

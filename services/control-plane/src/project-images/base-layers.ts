@@ -1,75 +1,59 @@
-import { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { ObjectStorageUnavailableError } from '@runyard/object-storage';
+import { Readable } from 'node:stream';
+import { BASE_LAYERS } from '@runyard/image-registry';
 import pRetry from 'p-retry';
-import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
-import { RegistryError } from '../registry/registry-error.ts';
+import {
+  type ImageRepositories,
+  type ImageRepository,
+  RegistryRefusedError,
+} from '../image-registry/image-repository.ts';
+import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { BaseImage } from './base-image.ts';
 import type { Descriptor } from './image-content.ts';
-import type { ProjectImageStore } from './project-image-store.ts';
 
-/** Takes the place of a deployment id in the keys of these objects. */
-const OWNER = 'base-layers';
 const RETRIES = 2;
-/** Longer than it takes to make any image. */
-const UNUSED_MS = 25 * 60 * 60 * 1000;
 
-/** Stores the layers of base images: each is fetched once, for the images of all deployments. */
+/** Gives images the layers of their base: each is fetched once, and the images of all deployments mount it. */
 export class BaseLayers {
-  readonly #store: ProjectImageStore;
-  readonly #storage: PartStorage;
+  readonly #repositories: ImageRepositories;
 
-  constructor(options: { store: ProjectImageStore; storage: PartStorage }) {
-    this.#store = options.store;
-    this.#storage = options.storage;
+  constructor(repositories: ImageRepositories) {
+    this.#repositories = repositories;
   }
 
   /**
-   * Fetches the layers of the base image that are not stored yet.
+   * Gives a repository all layers of the base image, and fetches those that the registry does not have yet.
    *
-   * @returns the digests of all layers
-   * @throws BuildError when a layer cannot be fetched; ObjectStorageUnavailableError when the object storage is
-   * unavailable
+   * @throws BuildError when a layer cannot be fetched; RegistryUnavailableError
    */
-  async ensure(base: BaseImage, say: (line: string) => void, signal: AbortSignal): Promise<string[]> {
+  async ensure(
+    base: BaseImage,
+    repository: ImageRepository,
+    { say, signal }: { say: (line: string) => void; signal: AbortSignal },
+  ): Promise<void> {
     const layers = new Map(base.layers.map((layer) => [layer.digest, layer]));
-    const digests = [...layers.keys()];
-    const here = await this.#store.useBaseLayers(digests);
     for (const layer of layers.values()) {
-      if (here.has(layer.digest)) continue;
+      if (await repository.mount(layer.digest, BASE_LAYERS)) continue;
       say(`Fetching ${layer.digest} of ${base.name} (${layer.size} bytes)`);
-      const part = await this.#fetch(base, layer, signal);
-      await this.#storage.removals.remove(await this.#store.addBaseLayer({ ...layer, parts: [part] }));
+      await this.#fetch(base, layer, signal);
+      if (!(await repository.mount(layer.digest, BASE_LAYERS))) throw new Error('a layer of the base image is gone');
     }
-    return digests;
-  }
-
-  async sweep(now = Date.now()): Promise<void> {
-    await this.#storage.removals.remove(await this.#store.forgetBaseLayers(new Date(now - UNUSED_MS)));
   }
 
   /** Fetches one layer, and retries after a broken connection. */
-  async #fetch(base: BaseImage, { digest, size }: Descriptor, signal: AbortSignal): Promise<BlobPart> {
+  async #fetch(base: BaseImage, { digest, size }: Descriptor, signal: AbortSignal): Promise<void> {
+    const shared = this.#repositories.open(BASE_LAYERS, { mayPush: true });
     const fetchOnce = async () => {
-      const bytes = new PassThrough();
-      const received = pipeline(await base.source.blob(digest, signal), bytes, { signal });
-      const bound = { bytes: size, refusal: new RegistryError('SIZE_INVALID', `it has more than ${size} bytes`) };
-      const written = writePart(this.#storage, OWNER, bytes, bound, signal);
-      const [part] = await Promise.all([written, received]).catch((error: unknown) => {
+      const bytes = Readable.from(limitBytes(await base.source.blob(digest, signal), size), { objectMode: false });
+      await shared.push(bytes, { signal, expected: digest }).catch((error: unknown) => {
         bytes.destroy();
-        throw error;
+        if (!(error instanceof RegistryRefusedError)) throw error;
+        if (error.code !== 'DIGEST_INVALID') throw new BuildError(error.message, { cause: error });
+        throw new BuildError(`A layer of ${base.name} is not what its digest says: ${digest}`);
       });
-      if (part && `sha256:${part.sha256}` === digest) return part;
-      if (part) await this.#storage.removals.abandon([part.key]);
-      throw new BuildError(`A layer of ${base.name} is not what its digest says: ${digest}`);
     };
     try {
-      return await pRetry(fetchOnce, {
-        retries: RETRIES,
-        signal,
-        shouldRetry: ({ error }) => !isFinal(error),
-      });
+      await pRetry(fetchOnce, { retries: RETRIES, signal, shouldRetry: ({ error }) => !isFinal(error) });
     } catch (error) {
       signal.throwIfAborted();
       if (isFinal(error)) throw error;
@@ -79,7 +63,17 @@ export class BaseLayers {
   }
 }
 
-/** Returns whether a retry is in vain. The caller waits for an unavailable object storage itself. */
+/** @throws Error when there are more bytes */
+async function* limitBytes(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > limit) throw new Error(`it has more than ${limit} bytes`);
+    yield chunk;
+  }
+}
+
+/** Returns whether a retry is in vain. The caller waits for an unavailable registry itself. */
 function isFinal(error: unknown): boolean {
-  return error instanceof BuildError || error instanceof ObjectStorageUnavailableError;
+  return error instanceof BuildError || isStorageOutage(error);
 }

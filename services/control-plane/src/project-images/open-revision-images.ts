@@ -1,18 +1,13 @@
+import { type ImageReference, originOf, parseImageReference } from '@runyard/image-registry';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
-import { ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
+import { ConfigError, type Lifecycle } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import type { Database } from '../database/database.ts';
-import { startHourlySweep } from '../hourly-sweep.ts';
-import { type ImageReference, originOf, parseImageReference } from '../images/image-reference.ts';
-import type { PartStorage } from '../registry/blob-parts.ts';
-import type { Registry } from '../registry/registry.ts';
-import { RegistryStore } from '../registry/registry-store.ts';
-import type { StorageQuota } from '../storage-quota/storage-quota.ts';
+import type { ImageRepositories } from '../image-registry/image-repository.ts';
+import type { Registry } from '../image-registry/registry.ts';
 import { openBaseImage } from './base-image.ts';
 import { BaseLayers } from './base-layers.ts';
 import type { ImageSource } from './image-source.ts';
 import { OwnRegistrySource } from './own-registry-source.ts';
-import { ProjectImageStore } from './project-image-store.ts';
 import { ProjectImages } from './project-images.ts';
 import { RegistryClient } from './registry-client.ts';
 import { type OpenBase, RevisionImages } from './revision-images.ts';
@@ -20,18 +15,14 @@ import { projectImageVariables } from './settings.ts';
 
 const Settings = Type.Object({
   ...projectImageVariables,
-  REGISTRY_BLOB_LIMIT_BYTES: Type.Integer(),
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(Type.Array(Type.String())),
 });
 export type ProjectImageSettings = Static<typeof Settings>;
 
 export interface ProjectImageDependencies {
-  database: Database;
-  storage: PartStorage;
   registry: Pick<Registry, 'address'>;
-  quota: Pick<StorageQuota, 'room'>;
+  repositories: ImageRepositories;
   lifecycle: Pick<Lifecycle, 'onStop'>;
-  logger: Logger;
 }
 
 /** Opens the images of projects that run in a cluster or on a remote data plane. @throws ConfigError */
@@ -39,13 +30,9 @@ export function openRevisionImages(
   config: ProjectImageSettings,
   dependencies: ProjectImageDependencies,
 ): RevisionImages {
-  const { database, storage, registry, quota, lifecycle, logger } = dependencies;
-  const store = new ProjectImageStore(database);
-  const baseLayers = new BaseLayers({ store, storage });
-  startHourlySweep('layers of base images', () => baseLayers.sweep(), { lifecycle, logger });
+  const { registry, repositories } = dependencies;
   const { address } = registry;
-  const limitBytes = config.REGISTRY_BLOB_LIMIT_BYTES;
-  const images = new ProjectImages({ store, storage, baseLayers, address, limitBytes, quota });
+  const images = new ProjectImages({ repositories, baseLayers: new BaseLayers(repositories), address });
   return new RevisionImages(images, openBaseOf(config, dependencies));
 }
 
@@ -54,9 +41,9 @@ function openBaseOf(config: ProjectImageSettings, dependencies: ProjectImageDepe
   if (name === undefined) return undefined;
   const reference = parseImageReference(name);
   if (!reference) throw new ConfigError([`PROJECT_BASE_IMAGE: ${name} is no name of an image.`]);
-  const { database, storage, registry } = dependencies;
+  const { registry, repositories } = dependencies;
   const source = registry.address.holds(name)
-    ? new OwnRegistrySource(reference.repository, new RegistryStore(database), storage.objects)
+    ? new OwnRegistrySource(reference.repository, repositories)
     : openRemoteSource(config, reference, dependencies);
   return (signal) => openBaseImage(name, source, reference.version, signal);
 }

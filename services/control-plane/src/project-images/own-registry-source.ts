@@ -1,35 +1,30 @@
 import type { Readable } from 'node:stream';
-import type { ObjectStorage } from '@runyard/object-storage';
-import { REGISTRY_SEGMENT } from '../images/registry-address.ts';
-import { readBlob } from '../registry/blob-parts.ts';
-import type { RegistryStore, Repository } from '../registry/registry-store.ts';
+import { REGISTRY_SEGMENT } from '@runyard/image-registry';
+import type { ImageRepositories, ImageRepository } from '../image-registry/image-repository.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { ImageSource } from './image-source.ts';
 
 /** Reads an image that was pushed to the platform's own registry, for any deployment. */
 export class OwnRegistrySource implements ImageSource {
-  readonly #repository: Repository;
-  readonly #store: RegistryStore;
-  readonly #objects: ObjectStorage;
+  readonly #name: string;
+  readonly #open: () => ImageRepository;
 
   /** @param name the image's full name in the registry: `registry/<deployment>/<name>` */
-  constructor(name: string, store: RegistryStore, objects: ObjectStorage) {
+  constructor(name: string, repositories: ImageRepositories) {
     const [, deploymentId = '', ...rest] = name.split('/');
-    this.#repository = { deploymentId, name: rest.join('/') };
-    this.#store = store;
-    this.#objects = objects;
+    this.#name = `${REGISTRY_SEGMENT}/${deploymentId}/${rest.join('/')}`;
+    this.#open = () => repositories.open({ deploymentId, name: rest.join('/') }, { mayPush: false });
   }
 
   async manifest(version: string): Promise<Buffer> {
-    const manifest = await this.#store.findManifest(this.#repository, version);
-    if (manifest) return Buffer.from(manifest.content);
-    const { deploymentId, name } = this.#repository;
-    throw new BuildError(`This platform's registry has no ${REGISTRY_SEGMENT}/${deploymentId}/${name} of ${version}`);
+    const manifest = await this.#open().manifest(version);
+    if (manifest) return manifest.content;
+    throw new BuildError(`This platform's registry has no ${this.#name} of ${version}`);
   }
 
-  async blob(digest: string): Promise<Readable> {
-    const blob = await this.#store.findBlob(this.#repository.deploymentId, digest);
-    if (!blob) throw new BuildError(`This platform's registry has no blob ${digest} any more`);
-    return readBlob(this.#objects, blob.parts, { first: 0, last: blob.size - 1 });
+  async blob(digest: string, signal: AbortSignal): Promise<Readable> {
+    const blob = await this.#open().blob(digest, signal);
+    if (blob) return blob;
+    throw new BuildError(`This platform's registry has no blob ${digest} any more`);
   }
 }

@@ -5,37 +5,32 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { TUNABLE_VARIABLES } from '@runyard/contracts';
-import { checkAvailable } from '@runyard/object-storage';
-import { digestOf } from '../images/digest.ts';
-import { PROJECT_REPOSITORY, type RegistryAddress } from '../images/registry-address.ts';
-import { type BlobPart, imagesPrefix, keysOf, type PartStorage, writePart } from '../registry/blob-parts.ts';
-import { RegistryError } from '../registry/registry-error.ts';
+import { digestOf, PROJECT_REPOSITORY, type RegistryAddress } from '@runyard/image-registry';
+import {
+  type ImageRepositories,
+  type ImageRepository,
+  RegistryRefusedError,
+} from '../image-registry/image-repository.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { ImageArtifact } from '../revisions/driver.ts';
 import type { LocalProject } from '../revisions/local-directory.ts';
-import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import type { BaseImage } from './base-image.ts';
 import type { BaseLayers } from './base-layers.ts';
 import { composeImage, type ProjectLayer } from './image-composition.ts';
-import type { ProjectImageStore } from './project-image-store.ts';
+import { MANIFEST_TYPE } from './image-content.ts';
 import { PROJECT_FOLDER, projectLayer } from './project-layer.ts';
 
 export interface ProjectImagesOptions {
-  store: ProjectImageStore;
-  storage: PartStorage;
+  repositories: ImageRepositories;
   baseLayers: BaseLayers;
   address: RegistryAddress;
-  /** Limit of one layer. */
-  limitBytes: number;
-  /** Limits all that is stored. */
-  quota: Pick<StorageQuota, 'room'>;
 }
 
 export interface ImageOrder {
   deploymentId: string;
   project: LocalProject;
   base: BaseImage;
-  /** Tags by which the image is found again. */
+  /** Tags by which the image is found again. Whoever finds the last one finds the others too. */
   tags: string[];
   say: (line: string) => void;
   signal: AbortSignal;
@@ -63,106 +58,69 @@ export class ProjectImages {
 
   /** Returns the deployment's image with the tag; null when there is none. */
   async find(deploymentId: string, tag: string): Promise<ImageArtifact | null> {
-    const found = await this.#options.store.find(deploymentId, tag);
+    const found = await this.#open(deploymentId, false).manifest(tag);
     return found && this.#artifactOf(deploymentId, found.digest, found.content);
   }
 
   /** Adds another tag to the image with a tag. @returns whether there is such an image */
   async share(deploymentId: string, tag: string, other: string): Promise<boolean> {
-    const found = await this.#options.store.find(deploymentId, tag);
-    if (found) await this.#options.store.tag(deploymentId, other, found.digest);
+    const repository = this.#open(deploymentId, true);
+    const found = await repository.manifest(tag);
+    if (found) await tagManifest(repository, found.content, other);
     return found !== null;
   }
 
-  /** @throws ObjectStorageUnavailableError while images cannot be stored */
-  checkStorage(deploymentId: string, signal: AbortSignal): Promise<void> {
-    return checkAvailable(this.#options.storage.objects, `${imagesPrefix(deploymentId)}none`, signal);
+  /** @throws RegistryUnavailableError while images cannot be stored */
+  checkStorage(signal: AbortSignal): Promise<void> {
+    return this.#options.repositories.checkAvailable(signal);
   }
 
   /**
    * Makes an image. A repetition after an interruption at any point gives the same image.
    *
-   * @throws BuildError when the base cannot be read, or the project cannot be put on it;
-   * ObjectStorageUnavailableError when the object storage is unavailable
+   * @throws BuildError when the base cannot be read, or the project cannot be put on it; RegistryUnavailableError
    */
   async make({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
-    const { baseLayers, store, storage } = this.#options;
-    say(`Making an image on ${base.name}`);
-    const shared = await baseLayers.ensure(base, say, signal);
-    const { layer, part } = await this.#packProject(deploymentId, project.directory, say, signal);
-    const { config, manifest } = composeImage(base, {
-      layer,
-      env: await variablesOf(project),
-      annotations: {
-        [SETTINGS]: JSON.stringify(settingsOf(project.env)),
-        [ARCHITECTURE]: base.config.architecture,
-      },
-    });
-    const written = [part];
+    const repository = this.#open(deploymentId, true);
+    const pushed: string[] = [];
     try {
-      const configPart = await this.#write(deploymentId, Readable.from([config]), signal);
-      written.push(configPart);
-      const blobs = [
-        { digest: layer.digest, size: layer.size, parts: [part] },
-        { digest: digestOf(config), size: config.length, parts: [configPart] },
-      ];
-      await storage.removals.remove(await store.store(deploymentId, { manifest, baseLayers: shared, blobs, tags }));
+      say(`Making an image on ${base.name}`);
+      await this.#options.baseLayers.ensure(base, repository, { say, signal });
+      const layer = await packProject(repository, project.directory, { say, signal });
+      pushed.push(layer.digest);
+      const { config, manifest } = composeImage(base, {
+        layer,
+        env: await variablesOf(project),
+        annotations: {
+          [SETTINGS]: JSON.stringify(settingsOf(project.env)),
+          [ARCHITECTURE]: base.config.architecture,
+        },
+      });
+      const { digest: configDigest } = await repository.push(Readable.from([config]), { signal });
+      pushed.push(configDigest);
+      for (const tag of tags) await tagManifest(repository, manifest, tag);
+      const digest = digestOf(manifest);
+      say(`Made the image ${digest}, ${layer.size} bytes of it the project`);
+      return this.#artifactOf(deploymentId, digest, manifest);
     } catch (error) {
-      await storage.removals.abandon(keysOf(written));
-      throw error;
+      for (const digest of pushed) await repository.deleteBlob(digest).catch(() => undefined);
+      if (!(error instanceof RegistryRefusedError)) throw error;
+      const why =
+        error.code === 'SIZE_INVALID'
+          ? 'The project is larger, packed, than the registry takes (REGISTRY_BLOB_LIMIT_BYTES)'
+          : error.message;
+      throw new BuildError(why, { cause: error });
     }
-    const digest = digestOf(manifest);
-    say(`Made the image ${digest}, ${layer.size} bytes of it the project`);
-    return this.#artifactOf(deploymentId, digest, manifest);
   }
 
   /** Removes the deployment's images without such a tag. */
   async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<void> {
-    const { store, storage } = this.#options;
-    await storage.removals.remove(await store.keepOnly(deploymentId, isKept));
+    const repository = this.#open(deploymentId, true);
+    for (const tag of await repository.tags()) if (!isKept(tag)) await repository.deleteManifest(tag);
   }
 
-  async #packProject(
-    deploymentId: string,
-    directory: string,
-    say: (line: string) => void,
-    signal: AbortSignal,
-  ): Promise<{ layer: ProjectLayer; part: BlobPart }> {
-    const content = createHash('sha256');
-    const notes: string[] = [];
-    async function* read(chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        content.update(chunk);
-        yield chunk;
-      }
-    }
-    // A higher level would save bytes and cost seconds of every build.
-    const zipped = createGzip({ level: constants.Z_BEST_SPEED });
-    const archive = projectLayer(directory, (line) => notes.push(line));
-    const packing = pipeline(archive, read, zipped, { signal });
-    const [part] = await Promise.all([this.#write(deploymentId, zipped, signal), packing]).catch((error: unknown) => {
-      zipped.destroy();
-      throw error;
-    });
-    for (const line of notes.slice(0, NOTES_MAX)) say(line);
-    if (notes.length > NOTES_MAX) say(`and ${notes.length - NOTES_MAX} more like these`);
-    const diffId = `sha256:${content.digest('hex')}`;
-    return { layer: { digest: `sha256:${part.sha256}`, size: part.size, diffId }, part };
-  }
-
-  async #write(deploymentId: string, bytes: Readable, signal: AbortSignal): Promise<BlobPart> {
-    const { storage, limitBytes, quota } = this.#options;
-    const room = await quota.room(deploymentId);
-    const why =
-      room.bytes < limitBytes
-        ? room.refusal.message
-        : `The project is larger than ${limitBytes} bytes, packed (REGISTRY_BLOB_LIMIT_BYTES)`;
-    const bound = { bytes: Math.min(room.bytes, limitBytes), refusal: new RegistryError('SIZE_INVALID', why) };
-    try {
-      return (await writePart(storage, deploymentId, bytes, bound, signal))!;
-    } catch (error) {
-      throw error === bound.refusal ? new BuildError(why) : error;
-    }
+  #open(deploymentId: string, mayPush: boolean): ImageRepository {
+    return this.#options.repositories.open({ deploymentId, name: PROJECT_REPOSITORY }, { mayPush });
   }
 
   #artifactOf(deploymentId: string, digest: string, manifest: Buffer): ImageArtifact {
@@ -174,6 +132,41 @@ export class ProjectImages {
       architecture: annotations[ARCHITECTURE]!,
     };
   }
+}
+
+/** Gives an image a tag. An image that had it is removed, unless it has another one. */
+async function tagManifest(repository: ImageRepository, manifest: Buffer, tag: string): Promise<void> {
+  const before = await repository.manifest(tag);
+  if (before && before.digest !== digestOf(manifest)) await repository.deleteManifest(tag);
+  await repository.putManifest(tag, manifest, MANIFEST_TYPE);
+}
+
+/** Pushes the project's folder as a layer. */
+async function packProject(
+  repository: ImageRepository,
+  directory: string,
+  { say, signal }: { say: (line: string) => void; signal: AbortSignal },
+): Promise<ProjectLayer> {
+  const content = createHash('sha256');
+  const notes: string[] = [];
+  async function* read(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      content.update(chunk);
+      yield chunk;
+    }
+  }
+  // A higher level would save bytes and cost seconds of every build.
+  const zipped = createGzip({ level: constants.Z_BEST_SPEED });
+  const archive = projectLayer(directory, (line) => notes.push(line));
+  const packing = pipeline(archive, read, zipped, { signal });
+  const pushing = repository.push(zipped, { signal });
+  pushing.catch(() => zipped.destroy());
+  // A push that fails ends the packing with it; of a packing that fails, the push has the error.
+  const [pushed] = await Promise.allSettled([pushing, packing]);
+  if (pushed.status === 'rejected') throw pushed.reason;
+  for (const line of notes.slice(0, NOTES_MAX)) say(line);
+  if (notes.length > NOTES_MAX) say(`and ${notes.length - NOTES_MAX} more like these`);
+  return { ...pushed.value, diffId: `sha256:${content.digest('hex')}` };
 }
 
 /** Returns the variables by which an image describes its project (docs/images.md). */

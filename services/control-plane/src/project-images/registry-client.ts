@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { type ImageReference, MANIFEST_LIMIT_BYTES, originOf } from '@runyard/image-registry';
 import { type OutboundClient, OutboundRefusedError, type OutboundStreamResponse } from '@runyard/outbound';
 import pRetry from 'p-retry';
-import { type ImageReference, originOf } from '../images/image-reference.ts';
-import { MANIFEST_LIMIT_BYTES } from '../registry/manifests.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import { MANIFEST_TYPES } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';

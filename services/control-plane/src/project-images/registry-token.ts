@@ -1,6 +1,6 @@
 import { conforms } from '@runyard/contracts';
+import { originOf } from '@runyard/image-registry';
 import Type from 'typebox';
-import { originOf } from '../images/image-reference.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import type { RegistryClientOptions } from './registry-client.ts';
 

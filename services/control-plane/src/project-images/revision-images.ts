@@ -50,12 +50,12 @@ export class RevisionImages {
     const base = await this.#base(signal);
     const shared = `${build}-${base.digest.slice('sha256:'.length).slice(0, TAG_DIGITS)}`;
     if (await this.#images.share(deploymentId, shared, id)) return null;
-    return (project, say) => this.#images.make({ deploymentId, project, base, tags: [id, shared], say, signal });
+    return (project, say) => this.#images.make({ deploymentId, project, base, tags: [shared, id], say, signal });
   }
 
-  /** @throws ObjectStorageUnavailableError while images cannot be stored */
-  checkStorage({ deploymentId }: ImageRevision, signal: AbortSignal): Promise<void> {
-    return this.#images.checkStorage(deploymentId, signal);
+  /** @throws RegistryUnavailableError while images cannot be stored */
+  checkStorage(signal: AbortSignal): Promise<void> {
+    return this.#images.checkStorage(signal);
   }
 
   /** Makes the image of a project that needs no build. */

@@ -5,7 +5,6 @@ import {
   type SourceRevisionConfig,
 } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
-import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 import { BuildError } from '../revisions/build-error.ts';
 import type { RunningRevision } from '../revisions/driver.ts';
@@ -174,8 +173,7 @@ export class DeploymentRollout {
       // The revision stays as it is: the next owner of the deployment continues, skips or deletes it.
       if (interrupted.aborted || this.#activeRevision.isStopped || error instanceof RevisionEndedError) return true;
       // A build reports an unavailable storage itself, after it has waited for it.
-      const isAway =
-        isUnavailable(error) || error instanceof ObjectStorageUnavailableError || error instanceof UnavailableError;
+      const isAway = isUnavailable(error) || error instanceof UnavailableError;
       if (!(error instanceof BuildError) && isAway) {
         this.#logger.error('rollout failed, will retry', { revisionId: revision.id, error });
         return false;

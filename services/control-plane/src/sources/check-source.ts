@@ -1,8 +1,8 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { RegistryAddress } from '@runyard/image-registry';
 import { BadRequestError, type Tenant } from '@runyard/service-kit';
 import type { PodRules } from '../compute/pod-overrides.ts';
 import type { Queries } from '../database/database.ts';
-import type { RegistryAddress } from '../images/registry-address.ts';
 import { isBuiltSource } from '../revisions/built-sources.ts';
 import { isImageSource } from '../revisions/image-sources.ts';
 import { openLocalDirectory } from '../revisions/local-directory.ts';

@@ -19,6 +19,7 @@ import {
 import { type Callers, makeCallers } from '@runyard/test-kit/callers';
 import { configSchema } from '../../src/config.ts';
 import { run } from '../../src/run.ts';
+import { RegistryProcess, startEmptyRegistry, type TestRegistry } from './registries.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const INTERNAL_TOKEN = 'the platform speaks to itself';
@@ -31,6 +32,8 @@ export interface Answer<Body> {
 export interface TestPlatformOptions {
   /** True when the process itself matters: it is killed, measured, or looked at from outside. */
   hasOwnProcess?: boolean;
+  /** True when images are pushed or made: the registry runs too. */
+  hasRegistry?: boolean;
 }
 
 /** Runs control-plane with everything it needs, in this process or one of its own, and calls it. */
@@ -47,6 +50,7 @@ export class TestPlatform {
   readonly encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
   readonly #hasOwnProcess: boolean;
+  #registry: TestRegistry | undefined;
   #service: TestService | undefined;
   #process: TestServiceProcess | undefined;
 
@@ -75,7 +79,15 @@ export class TestPlatform {
       options,
     );
     await platform.makeProject('project');
+    platform.#registry = options.hasRegistry
+      ? await RegistryProcess.start({
+          folder,
+          internalToken: INTERNAL_TOKEN,
+          controlPlane: (path, question) => platform.#answerRegistry(path, question),
+        })
+      : await startEmptyRegistry();
     await platform.startService();
+    await platform.#registry.ready?.();
     return platform;
   }
 
@@ -98,6 +110,18 @@ export class TestPlatform {
     return this.#process;
   }
 
+  /** The URL of the registry for image tools. */
+  get registryUrl(): string {
+    return this.#registry!.url;
+  }
+
+  async #answerRegistry(path: string, body: unknown): Promise<unknown> {
+    const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
+    const answer = await this.call('POST', path, { headers, body });
+    if (answer.status !== 200) throw new Error(`control-plane answers ${answer.status}`);
+    return answer.body;
+  }
+
   async stopService(): Promise<void> {
     await this.#service?.stop();
     this.#service = undefined;
@@ -115,6 +139,7 @@ export class TestPlatform {
         ORG_ACCESS_URL: this.callers.orgAccessUrl,
         PUBLIC_URL: 'https://agents.example.com',
         DATA_DIR: this.folder,
+        REGISTRY_SERVICE_URL: this.registryUrl,
         AGENT_API_COMMAND: agent,
         RUN_WORKER_COMMAND: agent,
         LOCAL_PROJECTS: 'true',
@@ -215,6 +240,7 @@ export class TestPlatform {
   async close(): Promise<void> {
     await this.deleteAll().catch(() => undefined); // After a failed test there may be no service.
     await this.#service?.stop();
+    await this.#registry?.close();
     await this.callers.close();
     await this.database.close();
     await this.redis.close();

@@ -49,10 +49,13 @@ describe('the resolution of paths', () => {
 
   it('lets the registry decide how large its bodies are', () => {
     expect(resolvePath('/v2/registry/x/blobs/uploads/1')).toMatchObject({
-      service: 'control-plane',
+      service: 'registry',
       limitsBodies: true,
     });
-    expect(resolvePath('/v2/')).toMatchObject({ service: 'control-plane', target: '/v2/', limitsBodies: false });
+    for (const url of ['/v2', '/v2/', '/v2/?a=b', '/v2/_catalog'])
+      expect(resolvePath(url)).toMatchObject({ service: 'registry', target: url, limitsBodies: false });
+    for (const url of ['/v2/deployments', '/v2//', '/v2/registry-two', '/v2/_catalog2'])
+      expect(resolvePath(url)).toMatchObject({ service: 'control-plane' });
   });
 
   it('matches prefixes on whole segments', () => {

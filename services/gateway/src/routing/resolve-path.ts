@@ -42,7 +42,9 @@ export function resolvePath(url: string): Destination {
   if (path === undefined) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
   if (path.startsWith(RESOURCES_OF_DEPLOYMENTS)) return toMetadata(path, url.slice(path.length));
-  const route = byLength.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const route = byLength.find(({ prefix, isExact }) =>
+    isExact ? path === prefix || path === `${prefix}/` : path === prefix || path.startsWith(`${prefix}/`),
+  );
   if (!route) return { kind: 'none' };
   const { prefix, service, stripPrefix = '' } = route;
   const { limitsBodies = false, isSelfAuthenticating = false, isSignIn = false, requiresHttp11 = false } = route;

@@ -75,6 +75,7 @@ const COOKIES: Record<PublicService, PlatformCookies> = {
   'org-access': 'all',
   'control-plane': 'none',
   'oauth-broker': 'oauth',
+  registry: 'none',
 };
 
 /** Services of the platform leave long polls unanswered: their number is no sign of load. */

@@ -54,6 +54,7 @@ export class FormerControlPlane {
         EVENT_BUS: 'redis',
         TOPIC_PREFIX: self.#redis.prefix,
         ORG_ACCESS_URL: NOWHERE,
+        REGISTRY_SERVICE_URL: NOWHERE,
         PUBLIC_URL: 'https://agents.example.com',
         DATA_DIR: folder,
         AGENT_API_COMMAND: 'false',

@@ -12,6 +12,7 @@ import {
 import { handOverFormerRows } from './former-oauth-rows.ts';
 import { getGithubWebhook, receiveGithubDelivery, replaceGithubWebhookSecret } from './github.ts';
 import { haltOperations } from './halts.ts';
+import { describeImageDeployment, handOverFormerImages, listNamedImages, openFormerImageToken } from './images.ts';
 import {
   createGithubIntegration,
   deleteGithubIntegration,
@@ -72,6 +73,10 @@ export const controlPlaneOperations: readonly Operation[] = [
   findDeploymentOfToken,
   describeAgents,
   handOverFormerRows,
+  describeImageDeployment,
+  listNamedImages,
+  handOverFormerImages,
+  openFormerImageToken,
 ];
 
 export * from './agents.ts';
@@ -81,6 +86,7 @@ export * from './deployments.ts';
 export * from './former-oauth-rows.ts';
 export * from './github.ts';
 export * from './halts.ts';
+export * from './images.ts';
 export * from './integrations.ts';
 export * from './internal.ts';
 export * from './listener-keys.ts';

@@ -1,4 +1,4 @@
-import { REGISTRY_SEGMENT } from '../../images/registry-address.ts';
+import { REGISTRY_SEGMENT } from '@runyard/image-registry';
 import { RevisionStartError } from '../../revisions/driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 

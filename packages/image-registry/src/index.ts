@@ -1,0 +1,16 @@
+export { DIGEST, digestOf, digestOfStream } from './digest.ts';
+export { type ImageReference, originOf, parseImageReference } from './image-reference.ts';
+export { MANIFEST_LIMIT_BYTES } from './manifest-limit.ts';
+export {
+  BASE_LAYERS,
+  type Place,
+  PROJECT_REPOSITORY,
+  pathOf,
+  REGISTRY_SEGMENT,
+  REGISTRY_USER,
+  RegistryAddress,
+  type RegistryResource,
+  repositoryName,
+  resourceAt,
+} from './registry-address.ts';
+export { type HeldGrant, type RegistryGrant, RegistryTokens } from './registry-tokens.ts';

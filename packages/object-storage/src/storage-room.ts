@@ -1,0 +1,71 @@
+import { statfs } from 'node:fs/promises';
+import { InsufficientStorageError } from '@runyard/service-kit';
+
+/** Bytes of a deployment, of all of its workspace, and of all of the platform. */
+export interface StorageSums {
+  deployment: number;
+  workspace: number;
+  platform: number;
+}
+
+/** Bytes that may be stored at most. */
+export type StorageMaxima = StorageSums | (Omit<StorageSums, 'platform'> & { platform: null });
+
+/** The number of bytes that may still be stored, and the error for more. */
+export interface Room {
+  /** May be negative. */
+  bytes: number;
+  refusal: InsufficientStorageError;
+}
+
+/** The disk with a folder, and the bytes of it that have to stay free. */
+export interface DiskReserve {
+  folder: string;
+  minFreeBytes: number;
+}
+
+/**
+ * Returns the smallest room that the limits leave. Concurrent uploads do not count each other, so they may exceed a limit
+ * together.
+ *
+ * @param limits null for what only the disk limits
+ */
+export async function findRoom(
+  limits: { stored: StorageSums; max: StorageMaxima } | null,
+  { folder, minFreeBytes }: DiskReserve,
+): Promise<Room> {
+  const rooms = [{ bytes: (await freeBytes(folder)) - minFreeBytes, refusal: platformFull() }];
+  if (limits) {
+    const { stored, max } = limits;
+    rooms.push(roomBelow(max.deployment, stored.deployment, 'sources and images of this deployment'));
+    rooms.push(roomBelow(max.workspace, stored.workspace, 'sources and images of this workspace'));
+    // The message does not tell how much others store.
+    if (max.platform !== null) rooms.push({ bytes: max.platform - stored.platform, refusal: platformFull() });
+  }
+  return rooms.reduce((narrowest, room) => (room.bytes < narrowest.bytes ? room : narrowest));
+}
+
+export function addSums(one: StorageSums, other: StorageSums): StorageSums {
+  return {
+    deployment: one.deployment + other.deployment,
+    workspace: one.workspace + other.workspace,
+    platform: one.platform + other.platform,
+  };
+}
+
+/** Returns the free bytes of the folder's disk that this service may use. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function roomBelow(max: number, stored: number, what: string): Room {
+  const message = `There is no room for it: ${what} take ${stored} bytes, of ${max} that they may.`;
+  return { bytes: max - stored, refusal: new InsufficientStorageError(message, { code: 'storage_quota_exceeded' }) };
+}
+
+function platformFull(): InsufficientStorageError {
+  return new InsufficientStorageError('There is no room for it: the storage of the platform is full.', {
+    code: 'platform_storage_full',
+  });
+}

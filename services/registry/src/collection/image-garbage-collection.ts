@@ -1,0 +1,122 @@
+import { NAMED_IMAGES_MAX, type NamedImages } from '@runyard/contracts';
+import { PROJECT_REPOSITORY } from '@runyard/image-registry';
+import { Lease, LeasedTask, leaseMsFor, type TaskLease } from '@runyard/leases';
+import type { ObjectRemovals } from '@runyard/object-storage';
+import type { Lifecycle, Logger } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import type { ControlPlaneQuestions } from '../deployments/control-plane-questions.ts';
+import type { Prisma } from '../generated/client.ts';
+import { deleteUnsharedBlobs, listManifests, lockImages } from '../stored-images/linked-manifests.ts';
+import type { RegistryStore } from '../stored-images/registry-store.ts';
+import { findGarbageManifests } from './garbage-manifests.ts';
+
+export interface ImageGarbageCollectionOptions {
+  database: Database;
+  removals: Pick<ObjectRemovals, 'remove'>;
+  store: RegistryStore;
+  controlPlane: Pick<ControlPlaneQuestions, 'namedImages'>;
+  /** The lease of the one process that sweeps. */
+  lease: TaskLease;
+  logger: Logger;
+}
+
+const SWEEP_MS = 60 * 60_000;
+/** Longer than it takes to make any image: its layers are there before it is. */
+const UNUSED_MS = 25 * 60 * 60_000;
+/** Longer than any token, and any upload. */
+const FORGOTTEN_MS = 48 * 60 * 60_000;
+
+/** Starts the removal of unused images, with a sweep at the start and every hour by one of all processes. */
+export function startImageGarbageCollection(
+  options: Omit<ImageGarbageCollectionOptions, 'lease'> & {
+    /** Identifies this process as a lease owner. */
+    leaseOwner: string;
+    lifecycle: Lifecycle;
+  },
+): void {
+  const { leaseOwner: owner, lifecycle, ...others } = options;
+  const request = { name: 'unused images', owner, leaseMs: leaseMsFor(SWEEP_MS) };
+  const images = new ImageGarbageCollection({ ...others, lease: new Lease(options.database.pool, request) });
+  images.start();
+  lifecycle.onStop('image garbage collection', () => images.stop());
+}
+
+/**
+ * Removes pushed images that are named only by revisions too old to be deployed again, and layers of base images that no
+ * image has. A revision that names an image while it is removed is as one that came after: nothing promises that the image
+ * it names is there.
+ */
+export class ImageGarbageCollection {
+  readonly #options: ImageGarbageCollectionOptions;
+  readonly #task: LeasedTask;
+
+  constructor(options: ImageGarbageCollectionOptions) {
+    this.#options = options;
+    this.#task = new LeasedTask({
+      lease: options.lease,
+      everyMs: SWEEP_MS,
+      atStart: true,
+      run: () => this.remove(),
+      logger: options.logger,
+    });
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#task.stop();
+  }
+
+  async remove(): Promise<void> {
+    await this.#removeOldImages();
+    const { store, removals } = this.#options;
+    await removals.remove(await store.forgetBaseLayers(new Date(Date.now() - UNUSED_MS)));
+    await store.forgetDeployments(new Date(Date.now() - FORGOTTEN_MS));
+  }
+
+  async #removeOldImages(): Promise<void> {
+    const { database, removals, controlPlane, logger } = this.#options;
+    // A project's images are removed by the platform itself, which makes them.
+    const pushedTo = await database.prisma.registryManifest.findMany({
+      where: { repository: { not: PROJECT_REPOSITORY } },
+      distinct: ['deploymentId'],
+      select: { deploymentId: true },
+    });
+    for (let start = 0; start < pushedTo.length; start += NAMED_IMAGES_MAX) {
+      const ids = pushedTo.slice(start, start + NAMED_IMAGES_MAX).map(({ deploymentId }) => deploymentId);
+      const named = await controlPlane.namedImages(ids);
+      for (const [index, deploymentId] of ids.entries()) {
+        const names = named[index];
+        if (!names || names.old.length === 0) continue;
+        try {
+          await removals.remove(
+            await database.transact((transaction) => deleteGarbage(transaction, deploymentId, names)),
+          );
+        } catch (error) {
+          // A failure for one deployment does not keep the images of others from being removed.
+          logger.warn('image garbage collection failed', { deploymentId, error });
+        }
+      }
+    }
+  }
+}
+
+/** @returns keys of objects that have no owner any more */
+async function deleteGarbage(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  named: NamedImages,
+): Promise<string[]> {
+  await lockImages(transaction, deploymentId);
+  const where = { deploymentId };
+  const manifests = await listManifests(transaction, deploymentId);
+  const tags = await transaction.registryTag.findMany({ where });
+  const garbage = findGarbageManifests({ manifests, tags }, named);
+  for (const { repository, digest } of garbage) {
+    await transaction.registryManifest.deleteMany({ where: { ...where, repository, digest } });
+  }
+  const remaining = manifests.filter((manifest) => !garbage.has(manifest));
+  return deleteUnsharedBlobs(transaction, deploymentId, { deleted: garbage, remaining });
+}
