@@ -83,6 +83,19 @@ describe("the platform's own data plane", () => {
     expect((await platform.get(deployment.id)).status).toBe(404);
   });
 
+  it('starts a revision whose workspace secrets cannot be read as soon as org-access answers', async () => {
+    platform.callers.workspaceSecrets.set('MODEL', 'the key of a model');
+    platform.callers.isUnwell = true;
+    const dataPlane = await startDataPlane();
+    const secret_references = [{ name: 'MODEL_KEY', secret_name: 'workspace-secrets', secret_key: 'MODEL' }];
+    const { id, latest_revision_id } = (await platform.create({ secret_references })).body;
+    await waitFor(() => dataPlane.service.output().includes('rollout failed, will retry'), {
+      what: 'a failed attempt',
+    });
+    platform.callers.isUnwell = false;
+    await platform.untilStatus(id, latest_revision_id!, 'DEPLOYED');
+  });
+
   it('that is killed gets its deployments back at once, with their number of processes', async () => {
     const dataPlane = await startDataPlane();
     const deployment = await platform.createHealthy();

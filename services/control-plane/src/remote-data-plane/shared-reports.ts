@@ -1,5 +1,5 @@
 import type { ProcessCounts, RouteReport } from '@runyard/contracts';
-import type { Logger, Tenant } from '@runyard/service-kit';
+import { type Logger, type Tenant, UnavailableError } from '@runyard/service-kit';
 import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 
@@ -62,12 +62,21 @@ export class SharedReports {
     await this.#link.sendOnce((epoch, signal) => this.#client.reportProcessCounts(id, { epoch, counts }, signal));
   }
 
-  /** Returns the values of those keys that the workspace has. */
+  /**
+   * Returns the values of those keys that the workspace has.
+   *
+   * @throws UnavailableError when they cannot be read at the moment: then a start is tried again
+   */
   async workspaceSecrets({ workspaceId }: Tenant, keys: readonly string[]): Promise<Map<string, string>> {
     const question = { tenant_id: workspaceId, keys: [...new Set(keys)] };
-    const { secrets } = await this.#link.sendOnce((epoch, signal) =>
-      this.#client.workspaceSecrets({ epoch, ...question }, signal),
-    );
+    const { secrets } = await this.#link
+      .sendOnce((epoch, signal) => this.#client.workspaceSecrets({ epoch, ...question }, signal))
+      .catch((cause: unknown) => {
+        throw new UnavailableError('The secrets of the workspace cannot be read at the moment', {
+          code: 'workspace_secrets_unavailable',
+          cause,
+        });
+      });
     return new Map(secrets.map(({ key, value }) => [key, value]));
   }
 

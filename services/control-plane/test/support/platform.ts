@@ -63,7 +63,7 @@ export class TestPlatform {
     this.callers = callers;
     this.folder = folder;
     this.projectDir = join(folder, 'project');
-    this.#environment = { ...environment };
+    this.#environment = environment;
     this.#hasOwnProcess = hasOwnProcess;
   }
 
