@@ -10,6 +10,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
+from langgraph_sdk import get_client
 from typing_extensions import TypedDict
 
 
@@ -80,3 +81,13 @@ dies_once = (
     .add_edge("before", "after")
     .compile()
 )
+
+
+async def call_home(state: Steps):
+    client = get_client()
+    thread = await client.threads.create(metadata={"made": "inside"})
+    found = await client.threads.get(thread["thread_id"])
+    return {"log": [found["metadata"]["made"]]}
+
+
+calls_home = StateGraph(Steps).add_node("call", call_home).add_edge(START, "call").compile()

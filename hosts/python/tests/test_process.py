@@ -10,7 +10,16 @@ import pytest
 from host_process import HostProcess, host_process, lines
 
 PROJECTS = Path(__file__).parent / "projects"
-NAMES = ["exiting", "exiting_in_a_task", "forgetting", "printing", "printing_in_a_thread", "signalling", "fine"]
+NAMES = [
+    "exiting",
+    "exiting_in_a_task",
+    "forgetting",
+    "printing",
+    "printing_in_a_thread",
+    "signalling",
+    "blocking",
+    "fine",
+]
 
 
 @pytest.fixture
@@ -50,6 +59,14 @@ async def test_output_of_threads_has_the_ids_too(parent: HostProcess) -> None:
     run_id = str(uuid.uuid4())
     await parent.run("printing_in_a_thread", input={"text": ""}, runId=run_id)
     assert [(line["message"], line["runId"]) for line in parent.logs] == [("in a thread", run_id)]
+
+
+async def test_code_that_blocks_the_loop_is_named_once(parent: HostProcess) -> None:
+    for _ in range(2):
+        assert (await parent.run("blocking", input={"text": ""})).kind == "done"
+    [told] = [text for _, text in lines(parent) if "blocks its event loop" in text]
+    assert "misbehaves.py" in told
+    assert "in blocks" in told
 
 
 async def test_signals_belong_to_the_parent(parent: HostProcess) -> None:

@@ -67,6 +67,12 @@ describe('a project in Python, with the packages of the environment that is acti
     await rm(folder, { recursive: true });
   });
 
+  it('asks its own server by a client without a URL', async () => {
+    const { client } = deployment;
+    const { thread_id } = await client.threads.create();
+    expect(await client.runs.wait(thread_id, 'calls_home', { input: { log: [] } })).toEqual({ log: ['inside'] });
+  });
+
   it('runs by the SDK for Python', async () => {
     const script = `
 from langgraph_sdk import get_sync_client

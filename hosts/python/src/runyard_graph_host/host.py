@@ -3,16 +3,19 @@
 import asyncio
 import contextvars
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
+from .answers import AnswerWithBytes
+from .clients.loopback import connect_clients
 from .describe.describe_graph import GraphDescriber
 from .loading.load_graphs import load_graphs
 from .loading.loaded_graph import LoadedGraph
 from .process.current_run import RunIds, RunningCode, running_code
 from .process.output import Output, capture_output
+from .process.watchdog import Watchdog
+from .project_objects import ProjectObjects, Work
 from .protocol.connection import HostConnection
 from .protocol.errors import GraphRequestError, Header, describe_error, error_body
 from .running.run import GraphRun, RunParts
@@ -27,16 +30,6 @@ from .streaming.event_buffer import Limits
 # a model most of the time.
 _THREADS = 64
 
-Work = Callable[[Header, memoryview], Awaitable[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerWithBytes:
-    """A result with raw bytes behind it."""
-
-    ok: Any
-    raw: Sequence[bytes]
-
 
 class Host:
     def __init__(self, connection: HostConnection) -> None:
@@ -49,6 +42,8 @@ class Host:
         self._runs: dict[int, GraphRun] = {}
         self._parts: RunParts | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watchdog = Watchdog(self._loop, self.warn)
+        self._objects = ProjectObjects()
         describer = GraphDescriber(connection, self._portal)
         self._notices: dict[str, Callable[[Header], None]] = {
             "run.start": self._start_run,
@@ -68,6 +63,7 @@ class Host:
             "graph.subgraphs": self._describing(describer.subgraphs),
             # Graphs in Python carry their schemas.
             "graph.store_schemas": lambda *_: _nothing(0),
+            **self._objects.requests,
         }
 
     def log(self, line: dict[str, Any]) -> None:
@@ -94,6 +90,9 @@ class Host:
         # Variables of the deployment win over those of the project.
         for name, value in project["env"].items():
             os.environ.setdefault(name, value)
+        self._objects.directory = project["directory"]
+        if header["loopback"] is not None:
+            connect_clients(header["loopback"])
         serializer = StateSerializer.of_project(project, self.warn)
         self.take_graphs(await load_graphs(project, self.warn), limits, header["publicUrl"], serializer)
         return [_description_of(graph) for graph in self._graphs.values()]
@@ -159,10 +158,13 @@ class Host:
         # The messages of this turn are sent first: code that never returns to the event loop would keep them here.
         await asyncio.sleep(0)
         self._connection.flush()
+        self._watchdog.watch(is_working=True)
         try:
             await run.execute()
         finally:
             del self._runs[use]
+            if not self._runs:
+                self._watchdog.watch(is_working=False)
 
     def _with_run(self, header: Header, work: Callable[[GraphRun], None]) -> None:
         run = self._runs.get(header["use"])

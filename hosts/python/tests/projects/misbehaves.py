@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
+import time
 import warnings
 
 from langgraph.graph import START, StateGraph
@@ -61,4 +62,12 @@ def takes_a_signal(state):
 
 exiting, exiting_in_a_task, forgetting = compiled(exits), compiled(exits_in_a_task), compiled(forgets_a_task)
 printing, printing_in_a_thread, signalling = compiled(prints), compiled(prints_in_a_thread), compiled(takes_a_signal)
+
+
+async def blocks(state):
+    time.sleep(2.2)  # noqa: ASYNC251 - that is the point
+    return state
+
+
+blocking = compiled(blocks)
 fine = compiled(lambda state: {"text": "fine"})

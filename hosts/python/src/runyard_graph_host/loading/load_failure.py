@@ -1,5 +1,6 @@
 """A text for the author out of what user code raises while it loads."""
 
+import sysconfig
 import traceback
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from ..protocol.errors import GraphLoadError, message_of
 
 _SHOWN_FRAMES = 5
 _OWN_FILES = str(Path(__file__).resolve().parents[1])
+_STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"]
 
 
 def describe_load_failure(subject: str, error: BaseException, directory: Path) -> str:
@@ -36,6 +38,6 @@ def _frames(error: BaseException) -> list[str]:
     frames = [
         f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((_OWN_FILES, "<frozen")) and "site-packages" not in frame.filename
+        if not frame.filename.startswith((_OWN_FILES, _STANDARD_LIBRARY, "<")) and "site-packages" not in frame.filename
     ]
     return frames[-_SHOWN_FRAMES:]

@@ -1,0 +1,83 @@
+"""Sends requests to the deployment's own server, over the socket that the parent opened.
+
+A request sent there is made by the project itself, with all rights.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx
+
+from ..process.current_run import running_code
+
+_HOP_BY_HOP = frozenset(("connection", "keep-alive", "upgrade", "host"))
+_OWN_HEADERS = "x-runyard-"
+# Tells the SDK not to look for LangGraph's own server in this process.
+_DEFERS = "__LANGGRAPH_DEFER_LOOPBACK_TRANSPORT"
+# Modules of the SDK, by releases, that make clients without a URL.
+_CLIENT_MODULES = ("langgraph_sdk._async.client", "langgraph_sdk.client")
+
+
+class LoopbackTransport(httpx.AsyncBaseTransport):
+    """A transport of httpx whose server is the deployment's own, whatever the URL says."""
+
+    def __init__(self, socket_path: str, token: str) -> None:
+        self._socket_path = socket_path
+        self._token = token
+        # Connections belong to an event loop, and threads of the project may have loops of their own.
+        self._transports: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncHTTPTransport] = WeakKeyDictionary()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        headers = [
+            (name, value)
+            for name, value in request.headers.multi_items()
+            if name not in _HOP_BY_HOP and not name.startswith(_OWN_HEADERS)
+        ]
+        headers += [("host", "localhost"), *self._about_caller(request)]
+        target = httpx.URL("http://localhost").copy_with(raw_path=request.url.raw_path)
+        sent = httpx.Request(
+            request.method, target, headers=headers, stream=request.stream, extensions=request.extensions
+        )
+        return await self._transport().handle_async_request(sent)
+
+    async def aclose(self) -> None:
+        """Keeps the connections: other clients use them, too."""
+
+    def _about_caller(self, request: httpx.Request) -> list[tuple[str, str]]:
+        about = [(f"{_OWN_HEADERS}loopback", self._token), (f"{_OWN_HEADERS}depth", "1")]
+        code = running_code.get()
+        if code is not None:
+            about.append((f"{_OWN_HEADERS}run", code.ids.run_id))
+            if code.traceparent is not None and "traceparent" not in request.headers:
+                about.append(("traceparent", code.traceparent))
+        return about
+
+    def _transport(self) -> httpx.AsyncHTTPTransport:
+        loop = asyncio.get_running_loop()
+        transport = self._transports.get(loop)
+        if transport is None:
+            transport = httpx.AsyncHTTPTransport(uds=self._socket_path)
+            self._transports[loop] = transport
+        return transport
+
+
+def connect_clients(loopback: Mapping[str, str]) -> None:
+    """Has clients of the SDK without a URL ask the deployment's own server."""
+    os.environ[_DEFERS] = "true"
+    transport = LoopbackTransport(loopback["socketPath"], loopback["token"])
+
+    def make_transport(*_: Any, **__: Any) -> LoopbackTransport:
+        return transport
+
+    for name in _CLIENT_MODULES:
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        module = sys.modules[name]
+        if hasattr(module, "get_asgi_transport"):
+            module.get_asgi_transport = lambda: make_transport  # type: ignore[attr-defined] # The SDK's own name.

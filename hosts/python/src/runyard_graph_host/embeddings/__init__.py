@@ -1,0 +1,1 @@
+"""Embeddings in every form in which a project may name them."""

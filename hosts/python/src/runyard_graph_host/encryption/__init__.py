@@ -1,0 +1,1 @@
+"""The project's `Encryption` object of `langgraph_sdk`."""
