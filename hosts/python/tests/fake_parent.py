@@ -149,6 +149,7 @@ class FakeParent:
             if "value" in blob:
                 values[blob["channel"]] = reader.take(blob["value"])
         self.puts.append(put)
+        self._changed.set()
         self._kept.append((put, values, checkpoint[1], metadata[1]))
 
     def _find(self, query: dict[str, Any], limit: int | None) -> tuple[list[Any], list[bytes]]:
