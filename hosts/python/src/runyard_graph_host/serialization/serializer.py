@@ -1,17 +1,16 @@
 """LangGraph's own serializer, as it stores the state of graphs, and as it reads it for clients."""
 
+import inspect
 import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import ormsgpack
-from langgraph.checkpoint.serde import jsonplus
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
+from ..langgraph.plain_values import plain_extension
 
 Warn = Callable[[str], None]
-
-_DELTA_SNAPSHOT = 7
 
 
 class StateSerializer(JsonPlusSerializer):
@@ -21,7 +20,11 @@ class StateSerializer(JsonPlusSerializer):
     """
 
     def __init__(self, warn: Warn, *, pickle_fallback: bool = True, **allowed: Any) -> None:
-        super().__init__(pickle_fallback=pickle_fallback, **allowed)
+        # Older lines have no such settings.
+        known = inspect.signature(JsonPlusSerializer.__init__).parameters
+        super().__init__(
+            pickle_fallback=pickle_fallback, **{key: value for key, value in allowed.items() if key in known}
+        )
         self._warn = warn
         self._warned: set[type] = set()
 
@@ -63,18 +66,11 @@ class PlainSerializer(JsonPlusSerializer):
     """
 
     def __init__(self) -> None:
-        super().__init__(pickle_fallback=True, __unpack_ext_hook__=_plain_extension)
+        super().__init__(pickle_fallback=True, __unpack_ext_hook__=plain_extension)
 
 
 def _modules(given: Any) -> Any:
     return [tuple(module) for module in given] if isinstance(given, list) else given
-
-
-def _plain_extension(code: int, data: bytes) -> Any:
-    if code == _DELTA_SNAPSHOT:
-        value = ormsgpack.unpackb(data, ext_hook=_plain_extension, option=ormsgpack.OPT_NON_STR_KEYS)
-        return _DeltaSnapshot(value)
-    return jsonplus._msgpack_ext_hook_to_json(code, data)
 
 
 def _pickle(obj: Any) -> bytes:
