@@ -41,8 +41,9 @@ export const usage = `npm run bench -- [options]
 npm run bench -- scale [--threads N] [--json FILE]
   what searching, counting, state and history take with N threads (default 1000000)
 
-npm run bench -- push [--mb N] [--rounds N] [--json FILE]
-  how long requests to control-plane take while a layer of N MB is pushed (default 1024), and before
+npm run bench -- push [--mb N] [--clients N] [--rate N] [--seconds N] [--rounds N] [--json FILE]
+  how long requests to control-plane take while each client pushes a layer of N MB (default 1 of 1024),
+  of which it sends N a second at most, and before
 
 npm run bench -- idle [--seconds N] [--settle N] [--json FILE]
   what a deployment costs that nobody uses: processor time, transactions and Redis commands (default 60 seconds)

@@ -4,6 +4,7 @@ const FLAGS = {
   groups: whole(200),
   mb: { takes: 'numbers above 0', isTaken: isPositive },
   members: whole(200),
+  rate: { takes: 'numbers above 0', isTaken: isPositive },
   rounds: whole(1),
   seconds: { takes: 'numbers above 0', isTaken: isPositive },
   settle: { takes: 'numbers from 0', isTaken: (number: number) => number >= 0 },
