@@ -7,7 +7,7 @@ import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
-import { openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
+import { AbandonedFiles, openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import {
   ConfigError,
   createApp,
@@ -49,6 +49,7 @@ import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
 import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
 import { HaltService } from './halts/halt-service.ts';
+import { startHourlySweep } from './hourly-sweep.ts';
 import { FormerImages } from './image-registry/former-image-rows.ts';
 import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
 import { ImageRepositories } from './image-registry/image-repository.ts';
@@ -84,11 +85,15 @@ import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
+import { temporaryFolders } from './temporary-files/temporary-folders.ts';
 import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
 import { listWorkspacesInUse } from './workspaces/workspaces-in-use.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+/** Bytes of one built project, unpacked (5 GiB), where data planes run it as processes. */
+const BUILD_LIMIT_BYTES = 5 * 1024 ** 3;
 
 /** org-access answers within milliseconds or not at all. */
 const ORG_ACCESS_TIMEOUT_MS = 3_000;
@@ -152,7 +157,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const repositories = new ImageRepositories({ url: registryUrl, tokens });
   const projectImages = openRevisionImages(config, { registry, repositories, lifecycle });
   const runsProjects = runsArtifact(drivers, 'project');
-  const archives = new BuildArchives({ objects: storage, temporaryFolder: join(config.DATA_DIR, 'archives') });
+  const archives = new BuildArchives({
+    objects: storage,
+    temporaryFolder: join(config.DATA_DIR, 'archives'),
+    limitBytes: BUILD_LIMIT_BYTES,
+    timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
+    minFreeBytes: config.DISK_MIN_FREE_BYTES,
+  });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
     makesImages: config.PROJECT_BASE_IMAGE !== undefined,
@@ -227,7 +238,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       },
       context,
     );
-  if (!isApart) {
+  if (isApart) {
+    const retentionMs = config.METRICS_RETENTION_HOURS * 3_600_000;
+    startHourlySweep('samples', () => samples.removeBefore(new Date(Date.now() - retentionMs)), context);
+    const abandoned = new AbandonedFiles({ folders: temporaryFolders(config.DATA_DIR) });
+    startHourlySweep('abandoned files', () => abandoned.sweep(), context);
+  } else {
     const dataPlane = await openOwn();
     rollouts.wakeDataPlane(dataPlane.reconciler);
     dataPlane.start();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, readlink } from 'node:fs/promises';
+import { readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
@@ -183,7 +183,7 @@ describe('a project that the platform builds', () => {
       { what: 'the project at the data plane' },
     );
 
-  it('before data planes ran it is fetched by the one that takes it up, and new builds by the one that has it', async () => {
+  it('before data planes ran it is fetched by the one that takes it up, as new builds are, and those that got lost', async () => {
     const { id } = await createEmpty(builder);
     const first = (await deploy(builder, id)).body.latest_revision_id!;
     await builder.untilStatus(id, first, 'DEPLOYED');
@@ -200,6 +200,8 @@ describe('a project that the platform builds', () => {
     expect(await readFile(join(await projectOf(id), 'result.txt'), 'utf8')).toBe('built\n');
     await waitFor(() => !existsSync(folder), { what: 'the removal of the build before' });
 
+    // An archive that the storage has lost is made again.
+    await rm(join(builder.folder, 'objects/deployments', id, 'builds'), { recursive: true });
     await dataPlane.service.stop();
     expect(await readFile(join(await untilRunsIn(await start(), id), 'result.txt'), 'utf8')).toBe('built\n');
   });

@@ -99,6 +99,12 @@ export class Artifacts {
     }
   }
 
+  /** Removes the artifacts of all other deployments. */
+  async keepDeployments(ids: readonly string[]): Promise<void> {
+    const others = (await readdir(this.#folder).catch(() => [] as string[])).filter((id) => !ids.includes(id));
+    for (const id of others) await this.remove(id);
+  }
+
   remove(deploymentId: string): Promise<void> {
     return rm(join(this.#folder, deploymentId), { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { endProcesses } from './end-processes.ts';
 /** Folders of DATA_DIR that builds have to traverse. Only this service can list them. */
 const WAYS = ['', 'artifacts', 'builds', 'build-caches', 'build-tools'];
 /** Folders of DATA_DIR that only this service may enter. */
-const PRIVATE = ['holders', 'logs', 'objects', 'uploads', 'registry', 'git', 'logins'];
+const PRIVATE = ['holders', 'logs', 'objects', 'archives', 'uploads', 'registry', 'git', 'logins'];
 
 /**
  * The system user that runs the builds of one deployment. It owns only the folders that it is given, so that install

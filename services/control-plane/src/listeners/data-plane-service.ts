@@ -19,7 +19,7 @@ import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { BuildArchives } from '../builds/build-archives.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
-import type { Prisma, Revision } from '../generated/client.ts';
+import { Prisma, type Revision } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
@@ -97,8 +97,22 @@ export class DataPlaneService {
     const build = revision?.image as BuildProduct | null | undefined;
     const name = revision && build && 'key' in build && { deploymentId: revision.deploymentId, key: build.key };
     const archive = name ? await this.#options.archives.open(name, signal) : null;
-    if (!archive) throw new NotFoundError(`The build of revision ID ${revisionId} not found.`);
-    return archive;
+    if (archive) return archive;
+    if (name) await this.#buildAgain(speaker, epoch, { ...name, revisionId });
+    throw new NotFoundError(`The build of revision ID ${revisionId} not found.`);
+  }
+
+  /** Forgets a build that the object storage has lost, so that it is made again. */
+  async #buildAgain(
+    speaker: Speaker,
+    epoch: number,
+    { deploymentId, revisionId }: { deploymentId: string; revisionId: string },
+  ): Promise<void> {
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      const where = { id: revisionId, deployment: own };
+      await transaction.revision.updateMany({ where, data: { image: Prisma.DbNull } });
+    });
+    this.#options.rollouts.notifyToBuild(deploymentId);
   }
 
   async reportRevision(speaker: Speaker, report: RevisionReport): Promise<RevisionReportAnswer> {
@@ -120,6 +134,7 @@ export class DataPlaneService {
 
   async reportDeployment(speaker: Speaker, id: string, { epoch, status }: DeploymentReport): Promise<void> {
     const { removeContent, copies, rollouts } = this.#options;
+    let isGone = false;
     if (status === 'DELETED') {
       // The removal may be slow or fail, so it runs outside the transaction. The deployment is deleted only after it.
       const deleted = await speaker.runAsOwner(epoch, (transaction, own) =>
@@ -129,9 +144,11 @@ export class DataPlaneService {
     }
     await speaker.runAsOwner(epoch, async (transaction, own) => {
       if (status === 'READY') return markReady(transaction, { ...own, id });
-      if (await deleteRemoved(transaction, { ...own, id })) await copies.removeDeployment(id);
+      if (!(await deleteRemoved(transaction, { ...own, id }))) return;
+      await copies.removeDeployment(id);
+      isGone = true;
     });
-    if (status === 'DELETED') rollouts.notifyRemoved(id);
+    if (isGone) rollouts.notifyRemoved(id);
   }
 
   async reportHalt(speaker: Speaker, id: string, { epoch, ...outcome }: HaltReport): Promise<void> {

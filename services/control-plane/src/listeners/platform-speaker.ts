@@ -3,6 +3,7 @@ import { InvalidFieldError } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { PLATFORM_SIGNAL } from '../deployments/rollout-signals.ts';
 import { Prisma } from '../generated/client.ts';
+import type { ContinuousService } from './continuous-service.ts';
 import { leaseConflict, type OwnedWork, type Speaker } from './speaker.ts';
 
 /** Days without a lease after which nobody will return as this data plane. */
@@ -18,11 +19,13 @@ export class PlatformSpeaker implements Speaker {
   readonly lookMs: number;
   readonly #database: Database;
   readonly #leaseMs: number;
+  readonly #service: ContinuousService;
   /** By the database's clock, since several control-planes give and compare leases. */
   readonly #leaseUntil: Prisma.Sql;
   readonly #id: string;
 
-  constructor(options: { database: Database; leaseMs: number }, id: string) {
+  constructor(options: { database: Database; leaseMs: number; service: ContinuousService }, id: string) {
+    this.#service = options.service;
     this.#database = options.database;
     this.#leaseMs = options.leaseMs;
     this.#leaseUntil = Prisma.sql`now() + make_interval(secs => ${options.leaseMs / 1000})`;
@@ -61,12 +64,15 @@ export class PlatformSpeaker implements Speaker {
   }
 
   async takeUp(transaction: Prisma.TransactionClient): Promise<void> {
+    this.#service.served();
+    const isFree = this.#service.isLongEnough
+      ? Prisma.sql`NOT EXISTS (SELECT FROM data_plane WHERE data_plane.id = data_plane_id AND lease_until > now())`
+      : Prisma.sql`data_plane_id IS NULL`;
     await transaction.$executeRaw`
       UPDATE deployment SET data_plane_id = ${this.#id}::uuid
       WHERE id IN (
         SELECT id FROM deployment
-        WHERE listener_id IS NULL AND data_plane_id IS DISTINCT FROM ${this.#id}::uuid AND NOT EXISTS (
-          SELECT FROM data_plane WHERE data_plane.id = data_plane_id AND lease_until > now())
+        WHERE listener_id IS NULL AND data_plane_id IS DISTINCT FROM ${this.#id}::uuid AND ${isFree}
         FOR NO KEY UPDATE SKIP LOCKED)`;
   }
 

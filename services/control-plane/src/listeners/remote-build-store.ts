@@ -16,6 +16,8 @@ export class RemoteBuildStore extends PostgresRolloutStore {
   readonly #deployments: Prisma.DeploymentWhereInput;
   readonly #elsewhere: readonly DeploymentSource[];
   readonly #onMoved: (deploymentId: string) => void;
+  /** Holds revisions that serve and could not be built. */
+  readonly #givenUp = new Set<string>();
 
   /**
    * @param options.elsewhere the sources that are built for data planes of the platform itself; empty: it has none
@@ -56,10 +58,9 @@ export class RemoteBuildStore extends PostgresRolloutStore {
     return lacking ? this.findRevision(lacking.id) : null;
   }
 
-  /** Returns whether a revision of the deployment has the build with this key. */
-  async hasBuild(deploymentId: string, key: string): Promise<boolean> {
-    const where = { deploymentId, image: { path: ['key'], equals: key } };
-    return (await this.#database.prisma.revision.findFirst({ where, select: { id: true } })) !== null;
+  /** Builds a revision that serves no more in this process, whose sources may be gone. */
+  giveUp({ id }: RolloutRevision): void {
+    this.#givenUp.add(id);
   }
 
   /** Forgets the builds of all other revisions. @returns the keys that no revision has any more */
@@ -90,7 +91,7 @@ export class RemoteBuildStore extends PostgresRolloutStore {
          AND ($2::uuid IS NULL OR deployment.id = $2)`,
       [this.#elsewhere, deploymentId ?? null],
     );
-    return rows;
+    return rows.filter(({ id }) => !this.#givenUp.has(id));
   }
 
   override async moveRevision(

@@ -1,5 +1,5 @@
 import { isUnavailable } from '@runyard/database';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, UnavailableError } from '@runyard/service-kit';
 import type { BuildArchives } from '../builds/build-archives.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { StepResult } from '../reconciler/deployment-rollout.ts';
@@ -14,7 +14,7 @@ import type { BuildProduct, RemoteBuildStore } from './remote-build-store.ts';
 export interface RemoteBuildDependencies {
   store: RemoteBuildStore;
   builds: Pick<Builds, 'isBuilt' | 'keyOf' | 'build' | 'find' | 'useFolder' | 'keepOnly' | 'remove'>;
-  archives: Pick<BuildArchives, 'store' | 'remove'>;
+  archives: Pick<BuildArchives, 'has' | 'store' | 'remove' | 'removeAll'>;
   logger: Logger;
 }
 
@@ -75,8 +75,10 @@ export class RemoteBuild implements DeploymentWork {
     } catch (error) {
       // The process that takes over the deployment's builds continues with it.
       if (signal.aborted || error instanceof RevisionEndedError) return;
-      if (!(error instanceof BuildError) && isUnavailable(error)) throw error;
+      if (!(error instanceof BuildError) && (isUnavailable(error) || error instanceof UnavailableError)) throw error;
       await failRevision(store, revision, error, this.#logger);
+      // The status of a revision that serves is final: this process tries its build once.
+      store.giveUp(revision);
     }
   }
 
@@ -87,9 +89,9 @@ export class RemoteBuild implements DeploymentWork {
       const { imageUri: uri, settings, architecture } = artifact;
       return { uri, settings, architecture };
     }
-    const { store, builds, archives } = this.#dependencies;
+    const { builds, archives } = this.#dependencies;
     const key = await builds.keyOf(revision);
-    if (!(await store.hasBuild(this.#id, key))) {
+    if (!(await archives.has({ deploymentId: this.#id, key }, signal))) {
       const say = (line: string) => this.#logger.info(line, { revisionId: revision.id });
       await archives.store({ deploymentId: this.#id, key }, artifact.project.directory, { say, signal });
     }
@@ -118,7 +120,10 @@ export class RemoteBuild implements DeploymentWork {
   async #removeUnusedBuilds(): Promise<void> {
     const { store, builds, archives } = this.#dependencies;
     try {
-      if (!(await store.find(this.#id))) return await builds.remove(this.#id);
+      if (!(await store.find(this.#id))) {
+        await builds.remove(this.#id);
+        return await archives.removeAll(this.#id);
+      }
       const inUse = await store.revisionsInUse(this.#id);
       await builds.keepOnly(this.#id, inUse);
       for (const key of await store.dropBuilds(this.#id, inUse)) await archives.remove({ deploymentId: this.#id, key });

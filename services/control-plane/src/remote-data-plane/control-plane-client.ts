@@ -57,7 +57,7 @@ export interface ControlPlaneAccess {
  */
 export type Credentials = { key: string } | { apiKey: string; workspaceId: string };
 
-/** Milliseconds for an answer beyond the requested wait, because a connection may be broken without an error. */
+/** Milliseconds for an answer, because a connection may be broken without an error. */
 const ANSWER_MS = 10_000;
 /** The limit for checks of callers, who wait for the answer and rather get an error. */
 const CHECK_MS = 2_500;
@@ -86,14 +86,19 @@ export class ControlPlaneClient {
 
   /** Returns undefined when `since` is still the current version. */
   async desiredState(
-    { epoch, since, waitSeconds }: { epoch: number; since: string | undefined; waitSeconds: number },
+    {
+      epoch,
+      since,
+      waitSeconds,
+      answerMs,
+    }: { epoch: number; since: string | undefined; waitSeconds: number; answerMs: number },
     signal: AbortSignal,
   ): Promise<ListenerDesiredState | undefined> {
     const query = new URLSearchParams({ epoch: String(epoch), wait_seconds: String(waitSeconds) });
     if (since !== undefined) query.set('since', since);
     const answer = await this.#call('GET', `/desired-state?${query}`, {
       signal,
-      answerMs: waitSeconds * 1000 + ANSWER_MS,
+      answerMs: waitSeconds * 1000 + answerMs,
     });
     return answer.status === 204 ? undefined : parseBody(ListenerDesiredState, answer);
   }

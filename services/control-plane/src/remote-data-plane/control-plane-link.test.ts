@@ -1,7 +1,7 @@
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import type { ControlPlaneClient } from './control-plane-client.ts';
+import { type ControlPlaneClient, ControlPlaneRefusedError } from './control-plane-client.ts';
 import { ControlPlaneLink } from './control-plane-link.ts';
 
 it('instances of the control plane that disagree about the desired state are asked more and more slowly', async () => {
@@ -32,4 +32,19 @@ it('instances of the control plane that disagree about the desired state are ask
   expect(pauses.at(-1)).toBeGreaterThan(198);
   await stopped;
   expect(asked).toHaveLength(5);
+});
+
+it('a request that nobody waits for any more is not repeated', async () => {
+  const client = { takeLease: async () => ({ epoch: 1, lease_seconds: 60 }) } as unknown as ControlPlaneClient;
+  const link = new ControlPlaneLink({
+    client,
+    ...{ instanceId: 'here', version: '1.2.3', publicUrl: null, podRules: null, logger: silentLogger },
+    onDesired: async () => undefined,
+  });
+  const interrupted = new AbortController();
+  const sent = link.sendUntilAccepted(async () => {
+    interrupted.abort(new Error('superseded'));
+    throw new ControlPlaneRefusedError(503, 'away');
+  }, interrupted.signal);
+  await expect(sent).rejects.toThrow('superseded');
 });

@@ -14,8 +14,13 @@ export interface ControlPlaneLinkOptions {
   podRules: PodRules | null;
   /** Called with the desired state whenever it has changed. */
   onDesired(deployments: DesiredDeployment[]): Promise<void>;
-  /** Called when another data plane has the lease, or the listener was deleted: then nothing may run here. */
-  onLost(refusal: ControlPlaneRefusedError): void;
+  /**
+   * Called when another data plane has the lease, or the listener was deleted: then nothing may run here. Absent for the
+   * platform's own data planes, which nobody can delete: they lose single deployments.
+   */
+  onLost?(refusal: ControlPlaneRefusedError): void;
+  /** Called when the control plane was unavailable and is available again. */
+  onRegained?(): void;
   logger: Logger;
 }
 
@@ -23,6 +28,7 @@ const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
 /** Seconds that one request waits for a change at most. A lease is renewed by at least three requests. */
 const WAIT_SECONDS_MAX = 25;
+const ANSWER_MS = 10_000;
 /** An answer within these milliseconds did not wait. */
 const AT_ONCE_MS = 500;
 /**
@@ -46,9 +52,12 @@ export class ControlPlaneLink {
   #epoch: number | undefined;
   #takingLease: Promise<number> | undefined;
   #waitSeconds = 0;
+  /** Milliseconds for an answer beyond that wait: a connection that is dead must not cost the lease. */
+  #answerMs = ANSWER_MS;
   /** The version of the last desired state. */
   #known: string | undefined;
   #following: Promise<void> = Promise.resolve();
+  #renewals: NodeJS.Timeout | undefined;
   /** The number of accepted reports. */
   #statusesSent = 0;
   #isDown = false;
@@ -80,23 +89,39 @@ export class ControlPlaneLink {
     this.#following = this.#follow();
   }
 
-  /** Follows no changes any more, and gives up reports that wait. Each later request is tried once. */
+  /**
+   * Follows no changes any more, and gives up reports that wait. Each later request is tried once. The lease is renewed
+   * until the end: while something still runs here, nobody else may start it.
+   */
   async beginStop(): Promise<void> {
     this.#waiting.abort(new Error('The data plane stops'));
     await this.#following;
+    const renew = () =>
+      this.sendOnce((epoch, signal) => this.#options.client.reportMetrics({ epoch, samples: [] }, signal));
+    this.#renewals = setInterval(() => void renew().catch(() => undefined), this.#waitSeconds * 1000).unref();
   }
 
-  /** Ends the lease before its time, so that other data planes of the platform take up the deployments at once. */
-  async release(): Promise<void> {
+  /**
+   * Ends the lease before its time, so that other data planes of the platform take up the deployments at once.
+   *
+   * @returns false when that was not possible
+   */
+  async release(): Promise<boolean> {
+    clearInterval(this.#renewals);
     const epoch = this.#epoch;
     this.#epoch = undefined;
-    if (epoch === undefined) return;
-    await this.#options.client.releaseLease(epoch, this.#stopping.signal).catch((error: unknown) => {
+    if (epoch === undefined) return false;
+    try {
+      await this.#options.client.releaseLease(epoch, this.#stopping.signal);
+      return true;
+    } catch (error) {
       this.#options.logger.warn('lease not released, others wait for its end', { error });
-    });
+      return false;
+    }
   }
 
   stop(): void {
+    clearInterval(this.#renewals);
     this.#stopping.abort(new Error('The data plane stops'));
   }
 
@@ -111,8 +136,15 @@ export class ControlPlaneLink {
     return answer;
   }
 
-  /** Sends frequent reports that do not affect the desired state, until they are accepted. */
-  async sendUntilAccepted<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
+  /**
+   * Sends frequent reports that do not affect the desired state, until they are accepted.
+   *
+   * @param interrupted gives up between attempts
+   */
+  async sendUntilAccepted<T>(
+    request: (epoch: number, signal: AbortSignal) => Promise<T>,
+    interrupted?: AbortSignal,
+  ): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await request(await this.#ensureLease(), this.#stopping.signal);
@@ -120,6 +152,7 @@ export class ControlPlaneLink {
         return answer;
       } catch (error) {
         if (this.#waiting.signal.aborted) throw error;
+        interrupted?.throwIfAborted();
         if (error instanceof ControlPlaneRefusedError && error.status === 404) throw error;
         await this.#handleFailure(error, attempt);
       }
@@ -148,7 +181,7 @@ export class ControlPlaneLink {
         }
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof ControlPlaneRefusedError && error.status === 404) this.#options.onLost(error);
+        if (error instanceof ControlPlaneRefusedError && error.status === 404) this.#options.onLost?.(error);
         await this.#handleFailure(error, attempt);
         attempt += 1;
       }
@@ -164,7 +197,8 @@ export class ControlPlaneLink {
     const { client, onDesired } = this.#options;
     const epoch = await this.#ensureLease();
     const said = this.#statusesSent;
-    const state = await client.desiredState({ epoch, since: this.#known, waitSeconds }, this.#waiting.signal);
+    const request = { epoch, since: this.#known, waitSeconds, answerMs: this.#answerMs };
+    const state = await client.desiredState(request, this.#waiting.signal);
     this.#markReachable();
     if (this.#statusesSent !== said) return false;
     if (state) {
@@ -188,10 +222,11 @@ export class ControlPlaneLink {
     try {
       const lease = await client.takeLease(said, this.#stopping.signal);
       this.#waitSeconds = Math.min(WAIT_SECONDS_MAX, lease.lease_seconds / 3);
+      this.#answerMs = Math.min(ANSWER_MS, (lease.lease_seconds * 1000) / 3);
       this.#epoch = lease.epoch;
       return lease.epoch;
     } catch (error) {
-      if (this.#hasBegun && isLeaseLost(error)) onLost(error);
+      if (this.#hasBegun && isLeaseLost(error)) onLost?.(error);
       throw error;
     }
   }
@@ -210,6 +245,7 @@ export class ControlPlaneLink {
     if (!this.#isDown) return;
     this.#isDown = false;
     this.#options.logger.info('control plane available again');
+    this.#options.onRegained?.();
   }
 }
 

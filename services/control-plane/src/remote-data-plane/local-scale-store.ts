@@ -30,7 +30,6 @@ export class LocalScaleStore implements ScaleStore {
   }
 
   async find(deploymentId: string): Promise<Counts> {
-    const shared = this.#stateFile.state.deployments.find(({ id }) => id === deploymentId)?.platform?.process_counts;
-    return { ...shared, ...this.#stateFile.localStateOf(deploymentId).counts };
+    return this.#stateFile.localStateOf(deploymentId).counts ?? {};
   }
 }

@@ -17,6 +17,8 @@ import { unpackBuild } from './unpack-build.ts';
 
 type RolloutBuilds = RolloutDependencies['builds'];
 
+/** Milliseconds to wait at once for the build of a revision that serves. */
+const AGAIN_MS = 30_000;
 /** For connections that break. */
 const ATTEMPTS = { retries: 5, minTimeout: 500, maxTimeout: 5_000 };
 
@@ -69,7 +71,7 @@ export class PlatformBuilds implements RolloutBuilds {
    * Waits until the platform has built the revision, and fetches what is to run from here. The revision's status tells
    * the platform to build it.
    *
-   * @throws RevisionEndedError when it will never be built; an AbortError when the signal aborts
+   * @throws RevisionEndedError when it will never be built; an AbortError when the signal aborts, or for one that serves after a while
    */
   async build(
     _: RolloutDeployment,
@@ -81,10 +83,11 @@ export class PlatformBuilds implements RolloutBuilds {
       const now = store.currentRevision(id);
       if (now?.image) return;
       if (now?.build) return this.#fetch(id, { deploymentId, key: now.build.key }, signal);
-      // The build of a revision that serves may have to be made again.
-      const willNeverBe = !now || (TERMINAL.includes(now.status) && now.status !== 'DEPLOYED');
-      if (willNeverBe) throw new RevisionEndedError();
-      await once(store.changes, 'change', { signal });
+      // The build of a revision that serves may have to be made again. It may fail, and newer revisions wait meanwhile.
+      const isServing = now?.status === 'DEPLOYED';
+      if (!now || (TERMINAL.includes(now.status) && !isServing)) throw new RevisionEndedError();
+      const limit = isServing ? [AbortSignal.timeout(AGAIN_MS)] : [];
+      await once(store.changes, 'change', { signal: AbortSignal.any([signal, ...limit]) });
     }
   }
 
@@ -103,8 +106,9 @@ export class PlatformBuilds implements RolloutBuilds {
     const { client, link, artifacts } = this.#options;
     if ((await artifacts.find(name)) !== null) return;
     const fetchOnce = async () => {
-      const archive = await link.sendUntilAccepted((epoch, stopped) =>
-        client.fetchBuild(revisionId, epoch, AbortSignal.any([signal, stopped])),
+      const archive = await link.sendUntilAccepted(
+        (epoch, stopped) => client.fetchBuild(revisionId, epoch, AbortSignal.any([signal, stopped])),
+        signal,
       );
       const folder = await artifacts.begin(name);
       await unpackBuild(archive, folder, signal);

@@ -68,11 +68,11 @@ export class RemoteRolloutStore implements RolloutStore {
     state.deployments = deployments;
     for (const id of Object.keys(state.own)) if (!now.has(id)) delete state.own[id];
     for (const { id, platform } of deployments) {
-      if (platform?.database_password == null) continue;
-      this.#options.stateFile.localStateOf(id).sealedDatabasePassword ??= this.#encryptPassword(
-        id,
-        platform.database_password,
-      );
+      if (!platform) continue;
+      const own = this.#options.stateFile.localStateOf(id);
+      own.counts = platform.process_counts;
+      if (platform.database_password === null) continue;
+      own.sealedDatabasePassword ??= this.#encryptPassword(id, platform.database_password);
     }
     await this.#options.stateFile.save();
     this.changes.emit('change');
@@ -203,6 +203,22 @@ export class RemoteRolloutStore implements RolloutStore {
     await stateFile.save();
   }
 
+  /** Reports the routes of all deployments again: another data plane may have had them for a while. */
+  reportRoutes(): void {
+    const { shared, stateFile } = this.#options;
+    for (const { id, is_deleted } of stateFile.state.deployments) {
+      const { upstreams } = stateFile.localStateOf(id);
+      if (upstreams && !is_deleted) shared?.reportRoute(id, { upstreams });
+    }
+  }
+
+  /** Forgets all deployments, which others may have from now on. */
+  async forgetAll(): Promise<void> {
+    this.#options.stateFile.state.deployments = [];
+    this.#options.stateFile.state.own = {};
+    await this.#options.stateFile.save();
+  }
+
   /** Returns whether this data plane has to run the deployment. */
   has(id: string): boolean {
     return this.#deployment(id) !== undefined;
@@ -259,7 +275,8 @@ export class RemoteRolloutStore implements RolloutStore {
     const { is_accepted, status } = await link
       .sendStatus((epoch, signal) => client.reportRevision({ epoch, revision_id: id, ...report }, signal))
       .catch((error: unknown) => {
-        if (!(error instanceof ControlPlaneRefusedError)) throw error;
+        // Another of the platform's data planes may have it: then nothing of it may be changed here any more.
+        if (!(error instanceof ControlPlaneRefusedError) || this.#options.shared) throw error;
         // The deployment was deleted meanwhile.
         return { is_accepted: false, status: known };
       });

@@ -61,11 +61,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       void dataPlane.reconciler.checkOwnership();
       for (const id of changed) dataPlane.reconciler.wake(id);
     },
-    onLost: (refusal) => {
-      lost = refusal;
-      logger.error('listener lost, ending all deployments', { reason: refusal.message });
-      void lifecycle.stop('this data plane has lost its listener');
-    },
+    ...(isOfPlatform
+      ? { onRegained: () => store.reportRoutes() }
+      : {
+          onLost: (refusal) => {
+            lost = refusal;
+            logger.error('listener lost, ending all deployments', { reason: refusal.message });
+            void lifecycle.stop('this data plane has lost its listener');
+          },
+        }),
     logger,
   });
   const imagesOutliveProcess = drivers.some(({ accepts, outlivesProcess }) => accepts === 'image' && outlivesProcess);
@@ -76,8 +80,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const logs = new ForwardedLogs({ dataDir: config.DATA_DIR, client, link, logger });
   lifecycle.onStop('link to the control plane', async () => {
     await shared?.flush();
-    if (isOfPlatform) await link.release();
+    const logsStopped = logs.stop();
+    if (isOfPlatform && (await link.release())) await store.forgetAll();
     link.stop();
+    await logsStopped;
   });
   const publicUrl = config.PUBLIC_URL ?? config.CONTROL_PLANE_URL;
   // Builds for listeners are images always.
@@ -130,9 +136,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     context,
   );
   // Roll-outs may wait for reports, and must not hold up the end of the deployments.
-  lifecycle.onStop('waits for the control plane', async () => {
-    await Promise.all([link.beginStop(), logs.stop()]);
-  });
+  lifecycle.onStop('waits for the control plane', () => link.beginStop());
 
   const app = createApp({
     context,
@@ -141,6 +145,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   earlyListener.serve(app);
   await link.begin();
+  // Others may have taken deployments up while this process did not run.
+  await artifacts.keepDeployments(await store.allIds());
   dataPlane.start();
   link.start();
   logs.start();

@@ -55,6 +55,14 @@ it.each([
       ...file('deps/project/link/evil'),
     ],
   ],
+  [
+    'a path through a link that is written in other ways',
+    () => [
+      entry({ path: 'deps/project/link/', type: 'SymbolicLink', linkpath: root, size: 0 }),
+      ...file('deps/project/./link/evil'),
+      ...file('deps/project/link/evil'),
+    ],
+  ],
   ['a hard link', () => [entry({ path: 'deps/project/hard', type: 'Link', linkpath: '/etc/hostname', size: 0 })]],
 ])('an archive with %s is refused, and nothing is written outside of the folder', async (_, blocks) => {
   const archive = gzipSync(Buffer.concat([...blocks(), Buffer.alloc(1024)]));

@@ -23,10 +23,12 @@ export async function unpackBuild(archive: Readable, folder: string, signal: Abo
     strict: true,
     filter: (path, entry) => {
       const { type } = entry as ReadEntry;
-      if (type === 'SymbolicLink') links.add(path);
-      const parents = path.split('/').map((_, index, parts) => parts.slice(0, index).join('/'));
-      const isOurs = at.startsWith(path) || (path.startsWith(at) && !path.split('/').includes('..'));
-      isRefused ||= !isOurs || type === 'Link' || parents.some((parent) => links.has(parent));
+      const parts = path.replace(/\/$/, '').split('/');
+      const parents = parts.map((_, index) => parts.slice(0, index).join('/'));
+      const isOurs = at.startsWith(path) || path.startsWith(at);
+      isRefused ||= !isOurs || parts.some((part) => ['', '.', '..'].includes(part));
+      isRefused ||= type === 'Link' || [...parents, parts.join('/')].some((each) => links.has(each));
+      if (type === 'SymbolicLink') links.add(parts.join('/'));
       return !isRefused;
     },
   });
