@@ -24,17 +24,22 @@ it('a project whose files are there has no fault, before its packages are instal
   expect(await faultsOf(config, { 'src/agent.ts': '', 'app.js': '' })).toEqual([]);
 });
 
-it('each file that is missing or Python is named with its key', async () => {
+it('each file that is missing, or in another language than the graphs, is named with its key', async () => {
   const config = {
     graphs: { two: { path: './two.ts:graph' } },
     auth: { path: './src/auth.py:auth' },
   };
   expect(await faultsOf(config)).toEqual([
     'langgraph.json: "graphs.two" names two.ts, which does not exist.',
-    'langgraph.json: "auth.path" names src/auth.py, which is Python: projects here are in JavaScript or TypeScript.',
+    'langgraph.json: "auth.path" names src/auth.py, and the graphs are in JavaScript: a project is in one language.',
   ]);
-  expect(await faultsOf({ graphs: { one: 'my_package.agent:graph' } })).toEqual([
-    'langgraph.json: "graphs.one" names my_package.agent, which is Python: projects here are in JavaScript or TypeScript.',
+});
+
+it('a Python project has files or modules, and no routes of its own', async () => {
+  const config = { graphs: { one: 'my_package.agent:graph', two: './two.py:graph' }, http: { app: './app.py:app' } };
+  expect(await faultsOf(config, { 'app.py': '' })).toEqual([
+    'langgraph.json: "graphs.two" names two.py, which does not exist.',
+    'langgraph.json: "http.app" names app.py: routes of their own are not served for Python projects yet.',
   ]);
 });
 

@@ -1,21 +1,22 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ProjectExport } from '@runyard/host-protocol';
-import { languageOf } from './project-source.ts';
+import { languageOf, type ProjectLanguage } from './project-source.ts';
 import type { Project } from './read-project.ts';
 import { describeTooOld } from './supported-releases.ts';
 
 const LANGGRAPH = '@langchain/langgraph';
+const NAMES: Record<ProjectLanguage, string> = { javascript: 'JavaScript', python: 'Python' };
 
 /** Returns the release of a package that will be installed for the files of a folder; undefined where that is not sure. */
 export type FindRelease = (name: string, folder: string) => Promise<string | undefined>;
 
 /**
  * Returns one sentence for each thing that will keep a project from starting and that shows without running its code:
- * another language, a missing file, a LangGraph that is too old. Packages need not be installed yet.
+ * two languages, a missing file, a LangGraph for JavaScript that is too old. Packages need not be installed yet.
  */
 export async function findFaults(project: Project, findRelease: FindRelease): Promise<string[]> {
-  const { directory } = project;
+  const { directory, language } = project;
   const named: [key: string, source: ProjectExport | null][] = [
     ...project.graphs.map((graph): [string, ProjectExport] => [`graphs.${graph.graphId}`, graph]),
     ['auth.path', project.auth],
@@ -24,14 +25,19 @@ export async function findFaults(project: Project, findRelease: FindRelease): Pr
   ];
   const faults = named.map(async ([key, source]) => {
     if (source === null) return undefined;
-    const shown = `"${key}" names ${source.module ?? relative(directory, source.file)}`;
-    if (languageOf(source) === 'python') {
-      return `langgraph.json: ${shown}, which is Python: projects here are in JavaScript or TypeScript.`;
+    const shown = `langgraph.json: "${key}" names ${source.module ?? relative(directory, source.file)}`;
+    if (languageOf(source) !== language) {
+      return `${shown}, and the graphs are in ${NAMES[language]}: a project is in one language.`;
     }
-    const isThere = (await stat(source.file).catch(() => null))?.isFile() ?? false;
-    return isThere ? undefined : `langgraph.json: ${shown}, which does not exist.`;
+    if (language === 'python' && key === 'http.app') {
+      return `${shown}: routes of their own are not served for Python projects yet.`;
+    }
+    // Python finds a module along its own path.
+    const isThere = source.module !== undefined || (await stat(source.file).catch(() => null))?.isFile();
+    return isThere ? undefined : `${shown}, which does not exist.`;
   });
   const found = (await Promise.all(faults)).filter((fault) => fault !== undefined);
+  if (language === 'python') return found;
   // One file of each folder: its packages are the same for all files.
   const files = new Map(project.graphs.map(({ file }) => [dirname(file), file])).values();
   const outdated = await Promise.all([...files].map((file) => describeTooOldFor(file, findRelease)));
