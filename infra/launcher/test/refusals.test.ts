@@ -51,9 +51,14 @@ describe('an obstacle is one sentence that says what to do, and nothing is start
       /^.*graphless\/langgraph.json must be an object with a "graphs" key that names at least one graph/,
     ],
     [
-      'a missing file, and one in another language',
-      projectFolder('absent', '{"graphs": {"one": "./one.ts:graph", "two": "./two.py:graph"}}'),
-      /^.*absent cannot be started:\nlanggraph.json: "graphs.one" names one.ts, which does not exist\.\n.*"graphs.two" names two.py, which is Python/,
+      'two missing files',
+      projectFolder('absent', '{"graphs": {"one": "./one.ts:graph", "two": "./two.ts:graph"}}'),
+      /^.*absent cannot be started:\nlanggraph.json: "graphs.one" names one.ts, which does not exist\.\n.*"graphs.two" names two.ts, which does not/,
+    ],
+    [
+      'graphs in two languages',
+      projectFolder('mixed', '{"graphs": {"one": "./one.ts:graph", "two": "./two.py:graph"}}'),
+      /^langgraph.json names Python and JavaScript graphs; deploy them as two deployments\.$/,
     ],
     [
       'an invalid section',
