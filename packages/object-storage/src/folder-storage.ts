@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ObjectStorage } from './object-storage.ts';
@@ -37,6 +37,17 @@ export class FolderStorage implements ObjectStorage {
       return (await open(this.#placeOf(path), 'r')).createReadStream();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async exists(path: string, signal?: AbortSignal): Promise<boolean> {
+    signal?.throwIfAborted();
+    try {
+      await access(this.#placeOf(path));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
       throw error;
     }
   }

@@ -9,7 +9,7 @@ import { freePort } from '@runyard/service-kit';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { FolderStorage } from './folder-storage.ts';
-import type { ObjectStorage } from './object-storage.ts';
+import { checkAvailable, type ObjectStorage } from './object-storage.ts';
 import { S3Storage } from './s3-storage.ts';
 
 let folder: string;
@@ -75,6 +75,14 @@ describe.each<[string, () => Promise<{ storage: ObjectStorage; close(): Promise<
     expect(await read('a/b/one.tar.gz')).toHaveLength(3_000_000);
   });
 
+  it('exist from when they were written until they are removed', async () => {
+    expect(await storage.exists('e/one')).toBe(false);
+    await put('e/one', 'one');
+    expect(await storage.exists('e/one')).toBe(true);
+    await storage.remove('e/one');
+    expect(await storage.exists('e/one')).toBe(false);
+  });
+
   it('that do not exist are null, and can be removed', async () => {
     expect(await read('a/b/missing')).toBeNull();
     await storage.remove('a/b/missing');
@@ -117,6 +125,7 @@ describe('a bucket', () => {
   ])('whose server %s is unavailable', async (_, open) => {
     const storage = await open();
     await expect(storage.open('a')).rejects.toMatchObject(away);
+    await expect(storage.exists('a')).rejects.toMatchObject(away);
     await expect(storage.remove('a')).rejects.toMatchObject(away);
   });
 
@@ -131,10 +140,12 @@ describe('a bucket', () => {
   it('that refuses to be read is available', async () => {
     const storage = await answering(403, 'AccessDenied');
     await expect(storage.open('a')).rejects.toMatchObject({ name: 'AccessDenied' });
+    await expect(checkAvailable(storage, 'a', AbortSignal.timeout(10_000))).resolves.toBeUndefined();
   });
 
   it.each<[string, (storage: ObjectStorage, signal: AbortSignal) => Promise<unknown>]>([
     ['read', (storage, signal) => storage.open('a', signal)],
+    ['look for', (storage, signal) => storage.exists('a', signal)],
     ['write', (storage, signal) => storage.put('a', fileURLToPath(import.meta.url), signal)],
   ])('that does not answer is not awaited by a caller who aborts: to %s', async (_, ask) => {
     const gaveUp = new AbortController();

@@ -24,6 +24,8 @@ export interface ObjectStorage {
   put(path: string, file: string, signal?: AbortSignal): Promise<void>;
   /** Returns null when the object does not exist. Failures during reading are errors of the stream. */
   open(path: string, signal?: AbortSignal): Promise<Readable | null>;
+  /** Returns whether an object exists, without reading it. */
+  exists(path: string, signal?: AbortSignal): Promise<boolean>;
   /** Removes an object; a missing one is no error. */
   remove(path: string): Promise<void>;
   /** Removes every object below `prefix`, which ends with `/`. */
@@ -32,17 +34,17 @@ export interface ObjectStorage {
 }
 
 /**
- * Checks the storage by opening an object, which need not exist, without reading it.
+ * Checks the storage by asking for an object, which need not exist.
  *
  * @throws ObjectStorageUnavailableError while the storage is unavailable; any other answer means that it is available
  */
 export async function checkAvailable(
-  storage: Pick<ObjectStorage, 'open'>,
+  storage: Pick<ObjectStorage, 'exists'>,
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    (await storage.open(path, signal))?.destroy();
+    await storage.exists(path, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ObjectStorageUnavailableError) throw error;

@@ -5,8 +5,10 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   NoSuchKey,
+  NotFound,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
@@ -70,6 +72,18 @@ export class S3Storage implements ObjectStorage {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof NoSuchKey) return null;
+      throw error;
+    }
+  }
+
+  async exists(path: string, signal?: AbortSignal): Promise<boolean> {
+    const command = new HeadObjectCommand(this.#addressOf(path));
+    try {
+      await mapUnavailable(this.#client.send(command, signal ? { abortSignal: signal } : {}));
+      return true;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof NotFound) return false;
       throw error;
     }
   }

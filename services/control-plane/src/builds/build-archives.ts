@@ -14,7 +14,7 @@ import type { BuildName } from './artifacts.ts';
 import { withFreeDisk } from './free-disk.ts';
 
 export interface BuildArchivesOptions {
-  objects: Pick<ObjectStorage, 'put' | 'open' | 'remove' | 'removeBelow'>;
+  objects: Pick<ObjectStorage, 'put' | 'open' | 'exists' | 'remove' | 'removeBelow'>;
   temporaryFolder: string;
   /** Bytes of one project, unpacked. */
   limitBytes: number;
@@ -61,10 +61,8 @@ export class BuildArchives {
     }
   }
 
-  async has(name: BuildName, signal: AbortSignal): Promise<boolean> {
-    const archive = await this.open(name, signal);
-    archive?.destroy();
-    return archive !== null;
+  has(name: BuildName, signal: AbortSignal): Promise<boolean> {
+    return this.#options.objects.exists(pathOf(name), signal);
   }
 
   /** Returns null when there is none. */

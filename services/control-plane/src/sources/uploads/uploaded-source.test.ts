@@ -26,7 +26,8 @@ const away = () =>
 /** Returns a build source in a storage with these answers. */
 async function sourceIn(open: () => Promise<Readable | null>): Promise<BuildSource> {
   const revision = { id: '1', sourceRevisionConfig: { source_tarball_path: 'a/1.tar.gz' } };
-  return uploadSources({ open }).internal_source!(revision as unknown as RolloutRevision);
+  const exists = async () => (await open()) !== null;
+  return uploadSources({ open, exists }).internal_source!(revision as unknown as RolloutRevision);
 }
 
 const { signal } = new AbortController();

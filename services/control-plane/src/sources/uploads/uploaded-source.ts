@@ -6,7 +6,7 @@ import { unpackArchive } from '../../builds/unpack-archive.ts';
 import { BuildError } from '../../revisions/build-error.ts';
 
 /** Provides uploaded archives as sources of `internal_source` revisions. */
-export function uploadSources(storage: Pick<ObjectStorage, 'open'>): BuildSources {
+export function uploadSources(storage: Pick<ObjectStorage, 'open' | 'exists'>): BuildSources {
   return {
     internal_source: async (revision) => {
       const { source_tarball_path: objectPath } = revision.sourceRevisionConfig as SourceRevisionConfig;
@@ -17,7 +17,7 @@ export function uploadSources(storage: Pick<ObjectStorage, 'open'>): BuildSource
 }
 
 /** Makes the source of an archive that was uploaded for the deployment. */
-function uploadedSource(storage: Pick<ObjectStorage, 'open'>, objectPath: string): BuildSource {
+function uploadedSource(storage: Pick<ObjectStorage, 'open' | 'exists'>, objectPath: string): BuildSource {
   return {
     key: objectPath,
     check: (signal) => checkAvailable(storage, objectPath, signal),
