@@ -336,6 +336,19 @@ describe('a token', () => {
     expect(await errorOf(answer)).toEqual([401, 'UNAUTHORIZED']);
   });
 
+  it('of an older release is asked about by GET alone', async () => {
+    const login = Buffer.from(`oauth2accesstoken:s1.0a1b2c3d.${'z'.repeat(80)}`).toString('base64');
+    const exchange = (method: string) =>
+      fetch(new URL('/v2/registry/token', test.origin), { method, headers: { authorization: `Basic ${login}` } });
+    test.deployments.isAway = true;
+    try {
+      expect(await errorOf(await exchange('POST'))).toEqual([401, 'UNAUTHORIZED']);
+      expect((await exchange('GET')).status).toBe(503);
+    } finally {
+      test.deployments.isAway = false;
+    }
+  });
+
   it('of an older release is exchanged for one of this release, with what it permits', async () => {
     const { id, repository, push } = await test.deployment();
     await push.pushImage(repository, 'v1');
@@ -379,6 +392,18 @@ describe('a token', () => {
     const forAll = test.client('00000000-0000-0000-0000-000000000000', true);
     expect(await errorOf(await forAll.send('POST', `/v2/${base}/blobs/uploads/`))).toEqual([403, 'DENIED']);
     expect(await errorOf(await push.send('GET', `/v2/${base}/tags/list`))).toEqual([403, 'DENIED']);
+  });
+
+  it('of the platform itself deletes no layer of a base image, which images of all deployments share', async () => {
+    const base = 'registry/00000000-0000-0000-0000-000000000000/base-layers';
+    const platform = test.client('00000000-0000-0000-0000-000000000000', true, 'base-layers');
+    const layer = randomBytes(100);
+    expect((await platform.pushBlob(base, [layer])).status).toBe(201);
+    const path = `/v2/${base}/blobs/${digestOf(layer)}`;
+    expect(await errorOf(await platform.send('DELETE', path))).toEqual([403, 'DENIED']);
+    expect(await errorOf(await platform.send('DELETE', `/v2/${base}/manifests/latest`))).toEqual([403, 'DENIED']);
+    const blob = await platform.send('GET', path);
+    expect(Buffer.from(await blob.arrayBuffer()).equals(layer)).toBe(true);
   });
 
   it('for one repository reads and writes no other of its deployment', async () => {

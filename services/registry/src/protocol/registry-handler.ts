@@ -1,5 +1,5 @@
 import { toUnavailableError } from '@runyard/database';
-import { REGISTRY_SEGMENT, type RegistryResource, resourceAt } from '@runyard/image-registry';
+import { BASE_LAYERS, REGISTRY_SEGMENT, type RegistryResource, resourceAt } from '@runyard/image-registry';
 import { ClientDisconnectedError, type RequestHandler } from '@runyard/service-kit';
 import { RegistryError } from '../registry-error.ts';
 import { grantOf, grantOfPassword, requireGrant, sendToken } from './access.ts';
@@ -36,7 +36,9 @@ export function registryHandler(dependencies: RegistryDependencies): RequestHand
 }
 
 async function answer(exchange: Exchange, resource: RegistryResource): Promise<void> {
-  const grant = resource.kind === 'token' ? await grantOfPassword(exchange) : grantOf(exchange);
+  // Of other methods nobody is asked.
+  const isExchange = resource.kind === 'token' && exchange.req.method === 'GET';
+  const grant = isExchange ? await grantOfPassword(exchange) : grantOf(exchange);
   if (resource.kind === 'ping') return send(exchange, 200, { body: {} });
   if (resource.kind === 'token') return sendToken(exchange, grant);
   if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
@@ -64,6 +66,8 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
 async function answerWrite(exchange: Exchange, resource: RegistryResource, writer: Writer): Promise<void> {
   const { method } = exchange.req;
   if (resource.kind === 'upload') return answerUpload(exchange, resource, writer);
+  if (method === 'DELETE' && writer.owner.deploymentId === BASE_LAYERS.deploymentId)
+    throw new RegistryError('DENIED', 'Layers of base images are removed when no image has them any more.');
   if (resource.kind === 'manifest' && method === 'PUT') return takeManifest(exchange, resource, writer.owner);
   if (resource.kind === 'manifest' && method === 'DELETE') return deleteManifest(exchange, resource);
   if (resource.kind === 'blob' && method === 'DELETE') return deleteBlob(exchange, resource);
