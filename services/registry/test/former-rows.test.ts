@@ -35,6 +35,8 @@ let controlPlane: TestServiceProcess;
 let line: FakeServer;
 /** The number of questions for former rows; every second answer is lost on its way. */
 let questions = 0;
+/** Bytes of the largest answer. */
+let largestAnswer = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'runyard-former-images-'));
@@ -71,6 +73,7 @@ beforeAll(async () => {
       body: new Uint8Array(await readRequestBody(req)),
     });
     const text = await answer.text();
+    largestAnswer = Math.max(largestAnswer, text.length);
     if (req.url === '/internal/images/former-rows' && ++questions % 2 === 0) return res.destroy();
     res.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
   });
@@ -154,13 +157,29 @@ it('images of an older release are moved once, whatever is lost on the way, and 
     const place = { deployment_id: ids[0], repository: 'agent', digest: digestOf(content) };
     await insert('registry_manifest', { ...place, media_type: MANIFEST_TYPE, content });
   }
+  // Blobs that came in many pieces, of which few are in a page.
+  const pieces = Array.from({ length: 10_000 }, (_, number) => ({
+    key: `registry/${ids[0]}/${number}`,
+    size: 1,
+    sha256: '0',
+  }));
+  const chunked = [...'defghijklm'].map((letter) => digestOf(Buffer.from(letter)));
+  for (const digest of chunked) {
+    await insert('registry_blob', {
+      deployment_id: ids[0],
+      digest,
+      size: pieces.length,
+      parts: JSON.stringify(pieces),
+    });
+  }
 
   let registry = await startRegistry();
+  expect(largestAnswer).toBeLessThan(6 * 1024 * 1024);
   expect(await count(former.url, [...TABLES, 'base_layer'])).toEqual(
     Object.fromEntries([...TABLES, 'base_layer'].map((table) => [table, 0])),
   );
   expect(await count(own.url, TABLES)).toEqual({
-    registry_blob: 3 * ids.length + 1,
+    registry_blob: 3 * ids.length + 1 + chunked.length,
     registry_manifest: ids.length + large.length,
     registry_tag: ids.length,
     registry_upload: ids.length,

@@ -14,21 +14,32 @@ interface FormerTable {
   key: string[];
   /** The expression of SQL for the row, as an object of JSON. */
   row: string;
+  /** The expression of SQL for the bytes of the row, where it may have many. */
+  bytes?: string;
 }
 
+/** A blob that came in many pieces has a list of as many objects. */
+const BYTES_OF_PARTS = 'octet_length(parts::text)';
 const TABLES: FormerTable[] = [
-  { kind: 'blobs', table: 'registry_blob', key: ['deployment_id', 'digest'], row: 'to_jsonb(former)' },
-  { kind: 'base_layers', table: 'base_layer', key: ['digest'], row: 'to_jsonb(former)' },
+  {
+    kind: 'blobs',
+    table: 'registry_blob',
+    key: ['deployment_id', 'digest'],
+    row: 'to_jsonb(former)',
+    bytes: BYTES_OF_PARTS,
+  },
+  { kind: 'base_layers', table: 'base_layer', key: ['digest'], row: 'to_jsonb(former)', bytes: BYTES_OF_PARTS },
   {
     kind: 'manifests',
     table: 'registry_manifest',
     key: ['deployment_id', 'repository', 'digest'],
     row: `(to_jsonb(former) || jsonb_build_object('content', translate(encode(content, 'base64'), E'\\n', '')))`,
+    bytes: 'octet_length(content)',
   },
   { kind: 'tags', table: 'registry_tag', key: ['deployment_id', 'repository', 'tag'], row: 'to_jsonb(former)' },
-  { kind: 'uploads', table: 'registry_upload', key: ['id'], row: 'to_jsonb(former)' },
+  { kind: 'uploads', table: 'registry_upload', key: ['id'], row: 'to_jsonb(former)', bytes: BYTES_OF_PARTS },
 ];
-/** Bytes of manifests in one page, unless a single one is larger. */
+/** Bytes of rows in one page, unless a single one is larger. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Hands over what this service kept of images in older releases, and deletes what the registry has stored. */
@@ -52,12 +63,11 @@ export class FormerImages {
 
   /** Reads the first rows that are left. */
   async read(): Promise<FormerImagePage> {
-    for (const { kind, table, key, row } of TABLES) {
+    for (const { kind, table, key, row, bytes = '0' } of TABLES) {
       const columns = key.join(', ');
-      const size = kind === 'manifests' ? 'octet_length(content)' : '0';
       const { rows } = await this.#pool.query<{ row: { deployment_id?: string }; key: string[] }>(
         `SELECT ${row} - 'bytes' - 'number' AS row, ARRAY[${key.map((column) => `${column}::text`).join(', ')}] AS key
-         FROM (SELECT *, sum(${size}) OVER (ORDER BY ${columns}) AS bytes,
+         FROM (SELECT *, sum(${bytes}) OVER (ORDER BY ${columns}) AS bytes,
                       row_number() OVER (ORDER BY ${columns}) AS number
                FROM (SELECT * FROM ${table} ORDER BY ${columns} LIMIT ${FORMER_IMAGE_ROWS_PER_PAGE}) AS first) AS former
          WHERE number = 1 OR bytes <= ${PAGE_BYTES}`,
