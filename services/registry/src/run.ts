@@ -32,6 +32,8 @@ const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.
 
 /** control-plane answers within milliseconds or not at all. */
 const QUESTION_TIMEOUT_MS = 3_000;
+/** All revisions of a deployment are read meanwhile, and nobody waits for the answer. */
+const COLLECTION_TIMEOUT_MS = 30_000;
 /** A page of former rows is read meanwhile. */
 const FORMER_ROWS_TIMEOUT_MS = 10_000;
 const HOUR_MS = 60 * 60_000;
@@ -87,7 +89,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   sweep.start();
   lifecycle.onStop('abandoned files', () => sweep.stop());
-  startImageGarbageCollection({ database, store, removals, controlPlane, leaseOwner, lifecycle, logger });
+  startImageGarbageCollection({
+    ...{ database, store, removals, leaseOwner, lifecycle, logger },
+    controlPlane: new ControlPlaneQuestions(controlPlaneClient(COLLECTION_TIMEOUT_MS)),
+  });
   const app = createApp({
     context,
     operations: withMiddleware(imageRoutes({ store, objects, quota }), [mapDatabaseOutages]),

@@ -5,6 +5,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { digestOf } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ImageGarbageCollection } from '../src/collection/image-garbage-collection.ts';
+import type { FakeDeployments } from './support/fake-deployments.ts';
 import { openRemovals, type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 let test: TestRegistry;
@@ -15,12 +16,15 @@ beforeAll(async () => {
 });
 afterAll(() => test?.close());
 
-const imagesRemovedBy = (removals: ObjectRemovals) =>
+const imagesRemovedBy = (
+  removals: ObjectRemovals,
+  controlPlane: Pick<FakeDeployments, 'namedImages'> = test.deployments,
+) =>
   new ImageGarbageCollection({
     database: test.database,
     removals,
     store: test.store,
-    controlPlane: test.deployments,
+    controlPlane,
     lease: { name: 'unused images', isMine: async () => true, release: async () => undefined },
     logger: silentLogger,
   });
@@ -81,6 +85,37 @@ it('layers that could not be removed with their image are removed when the stora
   expect([await statusOf(place, digests[0]!), (await objectsOf(place)).length]).toEqual([404, before]);
   await test.storage.removals.sweep();
   expect((await objectsOf(place)).length).toBe(before - 1);
+});
+
+it('a deployment that control-plane does not answer for keeps no other one from being cleaned up', async () => {
+  const layer = Buffer.from('a layer that nobody uses any more');
+  const platform = test.client('00000000-0000-0000-0000-000000000000', true, 'base-layers');
+  await platform.pushBlob('registry/00000000-0000-0000-0000-000000000000/base-layers', [layer]);
+  await test.database.prisma.registryBlob.updateMany({
+    where: { digest: digestOf(layer) },
+    data: { usedAt: new Date(Date.now() - 26 * 60 * 60_000) },
+  });
+  const places = [await test.deployment(), await test.deployment()];
+  const old: string[] = [];
+  for (const place of places) {
+    const digests = [];
+    for (const content of ['1', '2', '3'])
+      digests.push(await place.push.pushImage(place.repository, 'latest', Buffer.from(content)));
+    await deployed(place, digests);
+    old.push(digests[0]!);
+  }
+  const asked: string[] = [];
+  const collection = imagesRemovedBy(test.storage.removals, {
+    async namedImages(id) {
+      asked.push(id);
+      if (places.filter((place) => asked.includes(place.id)).length === 1) throw new Error('it takes too long');
+      return test.deployments.namedImages(id);
+    },
+  });
+  await collection.remove();
+  const statuses = await Promise.all(places.map((place, index) => statusOf(place, old[index]!)));
+  expect(statuses.sort()).toEqual([200, 404]);
+  expect(await test.database.prisma.registryBlob.count({ where: { digest: digestOf(layer) } })).toBe(0);
 });
 
 it('layers of base images are removed a day after the last image that had them', async () => {

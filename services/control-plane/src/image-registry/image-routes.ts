@@ -30,11 +30,7 @@ export function imageRoutes(parts: {
       const storage = await quota.limitsOf(id, workspace_id);
       return ok({ deployment: { workspace_id, accepts_pushes: source === 'internal_docker', storage } });
     }),
-    bind(listNamedImages, async ({ body }) => {
-      const deployments = [];
-      for (const id of body.deployment_ids) deployments.push(await findNamedImages(prisma, id, revisionsKept));
-      return ok({ deployments });
-    }),
+    bind(listNamedImages, async ({ body }) => ok(await findNamedImages(prisma, body.deployment_id, revisionsKept))),
     bind(handOverFormerImages, async ({ body }) => {
       if (body.stored) await former.delete(body.stored);
       return ok(await former.read());

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FormerImagePage, ImageDeployment, NamedImagesOfDeployments } from '@runyard/contracts';
+import type { FormerImagePage, ImageDeployment, NamedImages } from '@runyard/contracts';
 import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
 import { ImageClient } from '@runyard/test-kit';
 import { type FakeServer, INTERNAL_TOKEN, sendJson, startFakeServer } from '@runyard/test-kit/fake-platform';
@@ -79,13 +79,9 @@ export class OwnRegistry {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  #answer(
-    path: string,
-    question: { deployment_id?: string; deployment_ids?: string[] },
-  ): ImageDeployment | NamedImagesOfDeployments | FormerImagePage {
+  #answer(path: string, question: { deployment_id?: string }): ImageDeployment | NamedImages | FormerImagePage {
     if (path === '/internal/images/former-rows') return NO_ROWS;
-    if (path === '/internal/images/named')
-      return { deployments: question.deployment_ids!.map(() => ({ kept: [], old: [] })) };
+    if (path === '/internal/images/named') return { kept: [], old: [] };
     const source = this.#sources.get(question.deployment_id!);
     const sources = { deployment: 0, workspace: 0, platform: 0 };
     const max = { deployment: GIBIBYTE, workspace: GIBIBYTE, platform: null };

@@ -24,8 +24,7 @@ export class ImageDeletion {
   /** @param version a tag or a digest @throws RegistryError as `planDeletion` does */
   async delete(repository: Repository, version: string): Promise<void> {
     const { database, removals, controlPlane } = this.#options;
-    const [named] = await controlPlane.namedImages([repository.deploymentId]);
-    const kept = named?.kept ?? [];
+    const { kept } = await controlPlane.namedImages(repository.deploymentId);
     const keys = await database.transact((transaction) => deleteImage(transaction, repository, version, kept));
     await removals.remove(keys);
   }

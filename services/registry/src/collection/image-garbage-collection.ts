@@ -1,4 +1,4 @@
-import { NAMED_IMAGES_MAX, type NamedImages } from '@runyard/contracts';
+import type { NamedImages } from '@runyard/contracts';
 import { PROJECT_REPOSITORY } from '@runyard/image-registry';
 import { Lease, LeasedTask, leaseMsFor, type TaskLease } from '@runyard/leases';
 import type { ObjectRemovals } from '@runyard/object-storage';
@@ -70,36 +70,36 @@ export class ImageGarbageCollection {
   }
 
   async remove(): Promise<void> {
-    await this.#removeOldImages();
     const { store, removals } = this.#options;
     await removals.remove(await store.forgetBaseLayers(new Date(Date.now() - UNUSED_MS)));
     await store.forgetDeployments(new Date(Date.now() - FORGOTTEN_MS));
+    await this.#removeOldImages();
   }
 
   async #removeOldImages(): Promise<void> {
-    const { database, removals, controlPlane, logger } = this.#options;
+    const { database, logger } = this.#options;
     // A project's images are removed by the platform itself, which makes them.
     const pushedTo = await database.prisma.registryManifest.findMany({
       where: { repository: { not: PROJECT_REPOSITORY } },
       distinct: ['deploymentId'],
       select: { deploymentId: true },
     });
-    for (let start = 0; start < pushedTo.length; start += NAMED_IMAGES_MAX) {
-      const ids = pushedTo.slice(start, start + NAMED_IMAGES_MAX).map(({ deploymentId }) => deploymentId);
-      const named = await controlPlane.namedImages(ids);
-      for (const [index, deploymentId] of ids.entries()) {
-        const names = named[index];
-        if (!names || names.old.length === 0) continue;
-        try {
-          await removals.remove(
-            await database.transact((transaction) => deleteGarbage(transaction, deploymentId, names)),
-          );
-        } catch (error) {
-          // A failure for one deployment does not keep the images of others from being removed.
-          logger.warn('image garbage collection failed', { deploymentId, error });
-        }
+    for (const { deploymentId } of pushedTo) {
+      if (!(await this.#task.mayContinue())) return;
+      try {
+        await this.#removeOldImagesOf(deploymentId);
+      } catch (error) {
+        // A failure for one deployment does not keep the images of others from being removed.
+        logger.warn('image garbage collection failed', { deploymentId, error });
       }
     }
+  }
+
+  async #removeOldImagesOf(deploymentId: string): Promise<void> {
+    const { database, removals, controlPlane } = this.#options;
+    const named = await controlPlane.namedImages(deploymentId);
+    if (named.old.length === 0) return;
+    await removals.remove(await database.transact((transaction) => deleteGarbage(transaction, deploymentId, named)));
   }
 }
 

@@ -1,4 +1,4 @@
-import { FormerImageToken, ImageDeployment, type NamedImages, NamedImagesOfDeployments } from '@runyard/contracts';
+import { FormerImageToken, ImageDeployment, NamedImages } from '@runyard/contracts';
 import type { HeldGrant } from '@runyard/image-registry';
 import { type InternalClient, UnavailableError } from '@runyard/service-kit';
 import type { Static, TSchema } from 'typebox';
@@ -17,10 +17,9 @@ export class ControlPlaneQuestions {
     return (await this.#ask('/internal/images/deployment', question, ImageDeployment)).deployment;
   }
 
-  /** Returns the images that the deployments' revisions name, in the order of the ids. @throws UnavailableError */
-  async namedImages(deploymentIds: readonly string[]): Promise<NamedImages[]> {
-    const question = { deployment_ids: deploymentIds };
-    return (await this.#ask('/internal/images/named', question, NamedImagesOfDeployments)).deployments;
+  /** Returns the images that the deployment's revisions name. @throws UnavailableError */
+  namedImages(deploymentId: string): Promise<NamedImages> {
+    return this.#ask('/internal/images/named', { deployment_id: deploymentId }, NamedImages);
   }
 
   /** Returns what a token of older releases permits; null for a text that is none. @throws UnavailableError */

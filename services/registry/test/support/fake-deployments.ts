@@ -59,16 +59,11 @@ export class FakeDeployments {
     };
   }
 
-  async namedImages(ids: readonly string[]): Promise<NamedImages[]> {
+  async namedImages(id: string): Promise<NamedImages> {
     this.#answer();
-    return ids.map((id) => {
-      const { images, serving } = this.#deployments.get(id) ?? { images: [], serving: undefined };
-      const isKept = (index: number) => index >= images.length - this.#revisionsKept || index + 1 === serving;
-      return {
-        kept: images.filter((_, index) => isKept(index)),
-        old: images.filter((_, index) => !isKept(index)),
-      };
-    });
+    const { images, serving } = this.#deployments.get(id) ?? { images: [], serving: undefined };
+    const isKept = (index: number) => index >= images.length - this.#revisionsKept || index + 1 === serving;
+    return { kept: images.filter((_, index) => isKept(index)), old: images.filter((_, index) => !isKept(index)) };
   }
 
   async openFormerToken(token: string): Promise<HeldGrant | null> {

@@ -65,14 +65,6 @@ export const describeImageDeployment = defineOperation({
   examples: { body: { deployment_id } },
 });
 
-/** Deployments of one question at most. */
-export const NAMED_IMAGES_MAX = 100;
-
-const NamedImagesRequest = Type.Object(
-  { deployment_ids: Type.Array(Uuid, { maxItems: NAMED_IMAGES_MAX }) },
-  { $id: 'NamedImagesRequest' },
-);
-
 /** Images that the revisions of a deployment name, as `<registry>/<name>@<digest>` or `<registry>/<name>:<tag>`. */
 export const NamedImages = Type.Object(
   {
@@ -85,32 +77,23 @@ export const NamedImages = Type.Object(
 );
 export type NamedImages = Static<typeof NamedImages>;
 
-export const NamedImagesOfDeployments = Type.Object(
-  {
-    /** In the order of the question; of a deployment that does not exist none. */
-    deployments: Type.Array(NamedImages),
-  },
-  { $id: 'NamedImagesOfDeployments' },
-);
-export type NamedImagesOfDeployments = Static<typeof NamedImagesOfDeployments>;
-
 export const listNamedImages = defineOperation({
   operationId: 'listNamedImages',
   method: 'post',
   path: '/internal/images/named',
-  summary: 'Which images the revisions of deployments name.',
+  summary: 'Which images the revisions of a deployment name.',
   tags: ['internal'],
   access: 'internal',
-  body: NamedImagesRequest,
+  body: ImageDeploymentRequest,
   responses: {
     200: {
-      description: 'The names.',
-      schema: NamedImagesOfDeployments,
-      example: { deployments: [{ kept: [`agents.example.com/registry/${deployment_id}/agent:1.0`], old: [] }] },
+      description: 'The names; none of a deployment that does not exist.',
+      schema: NamedImages,
+      example: { kept: [`agents.example.com/registry/${deployment_id}/agent:1.0`], old: [] },
     },
     422: InvalidResponse,
   },
-  examples: { body: { deployment_ids: [deployment_id] } },
+  examples: { body: { deployment_id } },
 });
 
 const FormerImageTokenRequest = Type.Object(
@@ -151,7 +134,7 @@ export const openFormerImageToken = defineOperation({
   examples: { body: { token: 's1.1f2e3d4c.c2VhbGVk' } },
 });
 
-/** Rows of one page at most. A page of manifests ends before their bytes exceed those of the largest one. */
+/** Rows of one page at most. A page ends before its rows take more than a few megabytes, unless one does alone. */
 export const FORMER_IMAGE_ROWS_PER_PAGE = 50;
 
 const text = Type.String();
