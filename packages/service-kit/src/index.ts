@@ -32,7 +32,7 @@ export * from './http/unread-bodies.ts';
 export { asksForOtherProtocol, serveWithoutUpgrade } from './http/unused-upgrade.ts';
 export * from './http/upgrades.ts';
 export type { ValidationErrorStyle } from './http/validate-request.ts';
-export { InternalClient } from './internal-client.ts';
+export { InternalClient, InternalTokenRefusedError } from './internal-client.ts';
 export { JsonText, toJsonBytes } from './json-text.ts';
 export * from './kafka-access.ts';
 export type { Lifecycle } from './lifecycle.ts';

@@ -1,5 +1,5 @@
 import { ImageRemoval, StoredBytes, type StoredBytesRequest } from '@runyard/contracts';
-import { InternalClient } from '@runyard/service-kit';
+import { InternalClient, InternalTokenRefusedError } from '@runyard/service-kit';
 import { RegistryUnavailableError } from './registry-unavailable-error.ts';
 
 const QUESTION_TIMEOUT_MS = 3_000;
@@ -31,5 +31,6 @@ export class RegistryService {
 }
 
 function reportUnavailable(cause: unknown): never {
+  if (cause instanceof InternalTokenRefusedError) throw cause;
   throw new RegistryUnavailableError(cause);
 }

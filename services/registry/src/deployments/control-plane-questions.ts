@@ -1,6 +1,6 @@
 import { FormerImageToken, ImageDeployment, NamedImages } from '@runyard/contracts';
 import type { HeldGrant } from '@runyard/image-registry';
-import { type InternalClient, UnavailableError } from '@runyard/service-kit';
+import { type InternalClient, InternalTokenRefusedError, UnavailableError } from '@runyard/service-kit';
 import type { Static, TSchema } from 'typebox';
 
 /** Asks control-plane, which knows the deployments and their revisions. */
@@ -39,6 +39,7 @@ export class ControlPlaneQuestions {
     try {
       return await this.#client.ask(path, question, schema);
     } catch (cause) {
+      if (cause instanceof InternalTokenRefusedError) throw cause;
       throw new UnavailableError('Deployments cannot be asked for at the moment', {
         code: 'image_check_unavailable',
         cause,
