@@ -162,4 +162,18 @@ describe('a build that needs the object storage while that is unavailable', () =
       true,
     ]);
   });
+
+  it('fails after the time limit, too, when the storage answers every check and fails in every build', async () => {
+    let fetched = 0;
+    const fetch = async () => {
+      fetched += 1;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw away();
+    };
+    const { build } = buildsOf({ internal_source: { check: async () => undefined, fetch } }, { timeoutMs: 250 });
+    const { error } = await build('internal_source');
+    expect(error).toMatchObject({ message: expect.stringContaining("until the build's time was over") });
+    // The first one repeats nothing, and its time is its own.
+    expect([fetched > 1, fetched < 6]).toEqual([true, true]);
+  });
 });

@@ -126,11 +126,12 @@ export class Builds {
     try {
       const { source } = await this.#openSource(revision);
       const check = () => Promise.all([source.check?.(signal), images?.checkStorage(signal)]);
-      const turn = async () => {
-        await onBegin();
-        await this.#buildInTurn(deployment, revision, signal);
-      };
-      const work = () => semaphore.run(signal, turn);
+      const work = (onTurn: () => void) =>
+        semaphore.run(signal, async () => {
+          onTurn();
+          await onBegin();
+          await this.#buildInTurn(deployment, revision, signal);
+        });
       await retryDuringOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
     } catch (error) {
       signal.throwIfAborted();

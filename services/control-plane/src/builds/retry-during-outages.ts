@@ -9,7 +9,7 @@ export interface OutagePauses {
 
 export interface OutageLimits {
   signal: AbortSignal;
-  /** Milliseconds that the storage may be unavailable, in total. */
+  /** Milliseconds that outages may take in total, with the repeated work that ended in another one. */
   limitMs: number;
   pauses: OutagePauses;
   /** Logs every failed check. */
@@ -19,27 +19,34 @@ export interface OutageLimits {
 /**
  * Runs work that needs the object storage once that is available, and repeats it from its beginning when the storage
  * became unavailable during the work. The work releases what it holds, such as its slot, while the storage is awaited.
+ * A storage that answers the checks and fails in every work is given up, too.
  *
  * @param check throws ObjectStorageUnavailableError while the work would be in vain
+ * @param work calls its argument when it no longer waits for others
  * @throws ObjectStorageUnavailableError when the storage was unavailable for too long; the signal's reason when the
  * signal aborts; any other error of the work
  */
 export async function retryDuringOutages(
-  { check, work }: { check: () => Promise<unknown>; work: () => Promise<void> },
+  { check, work }: { check: () => Promise<unknown>; work: (onBegin: () => void) => Promise<void> },
   { signal, limitMs, pauses, say }: OutageLimits,
 ): Promise<void> {
-  let awaySince: number | undefined;
-  let awayMs = 0;
+  let lostSince: number | undefined;
+  let lostMs = 0;
+  let isRepetition = false;
+  const onBegin = () => {
+    if (isRepetition) lostSince = performance.now();
+    isRepetition = true;
+  };
   const attempt = async () => {
     await check();
-    if (awaySince !== undefined) awayMs += performance.now() - awaySince;
-    awaySince = undefined;
-    await work();
+    if (lostSince !== undefined) lostMs += performance.now() - lostSince;
+    lostSince = undefined;
+    await work(onBegin);
   };
   const waitsFor = (error: Error): boolean => {
     if (!isStorageOutage(error)) return false;
-    awaySince ??= performance.now();
-    if (awayMs + performance.now() - awaySince >= limitMs) return false;
+    lostSince ??= performance.now();
+    if (lostMs + performance.now() - lostSince >= limitMs) return false;
     say(`${error.message}: trying again`);
     return true;
   };

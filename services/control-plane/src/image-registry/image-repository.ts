@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { conforms } from '@runyard/contracts';
 import { type Place, pathOf, type RegistryTokens } from '@runyard/image-registry';
 import Type from 'typebox';
+import { type Dispatcher, request } from 'undici';
 import { RegistryUnavailableError } from './registry-unavailable-error.ts';
 
 /** Longer than any single request of an image that is made. */
 const TOKEN_LIFETIME_MS = 24 * 3_600_000;
 const TIMEOUT_MS = 30_000;
+/** Bytes of a blob that are sent in one request, and in memory meanwhile: few enough for a slow storage. */
+const PIECE_BYTES = 16 * 1024 * 1024;
 const Refusal = Type.Object({ errors: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })) });
 
 /** The registry has refused a request for good. */
@@ -22,6 +25,11 @@ export class RegistryRefusedError extends Error {
   }
 }
 
+/** Returns whether a manifest was refused because a blob that was there is gone: other images had it, and went. */
+export function isBlobGone(error: unknown): boolean {
+  return error instanceof RegistryRefusedError && error.code === 'MANIFEST_BLOB_UNKNOWN';
+}
+
 export interface PushedBlob {
   digest: string;
   size: number;
@@ -29,10 +37,14 @@ export interface PushedBlob {
 
 interface RequestOptions {
   headers?: Record<string, string>;
-  body?: Uint8Array<ArrayBuffer> | ReadableStream;
+  body?: Buffer;
   /** Default: a short time. */
   signal?: AbortSignal | undefined;
+  /** Milliseconds until the answer begins; 0: until the signal aborts. */
+  headersTimeout?: number;
 }
+
+type Answer = Dispatcher.ResponseData;
 
 /** Opens repositories of the platform's registry, with tokens for one repository each. */
 export class ImageRepositories {
@@ -52,14 +64,13 @@ export class ImageRepositories {
 
   /** @throws RegistryUnavailableError while the registry cannot store anything */
   async checkAvailable(signal: AbortSignal): Promise<void> {
-    const ready = await fetch(`${this.#url}/ok?check_db=1`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    }).catch((error: unknown) => {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const ready = await request(`${this.#url}/ok?check_db=1`, { signal: limited }).catch((error: unknown) => {
       signal.throwIfAborted();
       throw new RegistryUnavailableError(error);
     });
-    await ready.body?.cancel();
-    if (!ready.ok) throw new RegistryUnavailableError(new Error(`it answers ${ready.status}`));
+    await ready.body.dump();
+    if (ready.statusCode !== 200) throw new RegistryUnavailableError(new Error(`it answers ${ready.statusCode}`));
   }
 }
 
@@ -81,20 +92,22 @@ export class ImageRepository {
   /** Returns null for a manifest that does not exist. */
   async manifest(reference: string): Promise<{ digest: string; content: Buffer } | null> {
     const answer = await this.#send('GET', `${this.#base}/manifests/${reference}`, {}, [200, 404]);
-    const content = Buffer.from(await this.#read(answer.arrayBuffer()));
-    if (answer.status === 404) return null;
-    return { digest: answer.headers.get('docker-content-digest')!, content };
+    const content = Buffer.from(await this.#read(answer.body.arrayBuffer()));
+    if (answer.statusCode === 404) return null;
+    return { digest: String(answer.headers['docker-content-digest']), content };
   }
 
   async putManifest(reference: string, content: Buffer, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType };
-    const body = Uint8Array.from(content);
-    await this.#finish(this.#send('PUT', `${this.#base}/manifests/${reference}`, { headers, body }, [201]));
+    await this.#finish(this.#send('PUT', `${this.#base}/manifests/${reference}`, { headers, body: content }, [201]));
   }
 
-  /** Deletes a manifest by a tag or its digest, with the blobs that no other one needs. A missing one is no error. */
+  /**
+   * Deletes a manifest by a tag or its digest, with the blobs that no other one needs, unless a revision needs it. A
+   * missing one is no error.
+   */
   async deleteManifest(reference: string): Promise<void> {
-    await this.#finish(this.#send('DELETE', `${this.#base}/manifests/${reference}`, {}, [202, 404]));
+    await this.#finish(this.#send('DELETE', `${this.#base}/manifests/${reference}`, {}, [202, 403, 404]));
   }
 
   /** Deletes a blob, unless a manifest needs it. */
@@ -106,10 +119,10 @@ export class ImageRepository {
     const found: string[] = [];
     let next: string | undefined = `${this.#base}/tags/list`;
     while (next !== undefined) {
-      const answer: Response = await this.#send('GET', next, {}, [200, 404]);
-      const body = (await this.#read(answer.json())) as { tags?: string[] };
+      const answer: Answer = await this.#send('GET', next, {}, [200, 404]);
+      const body = (await this.#read(answer.body.json())) as { tags?: string[] };
       found.push(...(body.tags ?? []));
-      const link = /^<([^>]+)>/.exec(answer.headers.get('link') ?? '')?.[1];
+      const link: string | undefined = /^<([^>]+)>/.exec(String(answer.headers.link ?? ''))?.[1];
       next = link === undefined ? undefined : this.#origin + link;
     }
     return found;
@@ -118,8 +131,8 @@ export class ImageRepository {
   /** Returns null for a blob that does not exist. */
   async blob(digest: string, signal: AbortSignal): Promise<Readable | null> {
     const answer = await this.#send('GET', `${this.#base}/blobs/${digest}`, { signal }, [200, 404]);
-    if (answer.status === 200) return Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
-    await answer.body?.cancel();
+    if (answer.statusCode === 200) return answer.body;
+    await this.#read(answer.body.dump());
     return null;
   }
 
@@ -128,75 +141,66 @@ export class ImageRepository {
     const name = pathOf(from).slice('/v2/'.length);
     const path = `${this.#base}/blobs/uploads/?mount=${digest}&from=${encodeURIComponent(name)}`;
     const answer = await this.#finish(this.#send('POST', path, {}, [201, 202]));
-    if (answer.status === 201) return true;
+    if (answer.statusCode === 201) return true;
     await this.#finish(this.#send('DELETE', this.#locationOf(answer), {}, [204, 404]));
     return false;
   }
 
   /**
-   * Pushes a blob whose digest is known at its end. After a failure the caller destroys `bytes`.
+   * Pushes a blob whose digest is known at its end, in pieces: no request is open for longer than one of them takes.
+   * After a failure the caller destroys `bytes`.
    *
    * @param expected the digest that it must have; default: the one that it has
    * @throws any error of `bytes`
    */
   async push(bytes: Readable, { signal, expected }: { signal: AbortSignal; expected?: string }): Promise<PushedBlob> {
-    const begun = await this.#finish(this.#send('POST', `${this.#base}/blobs/uploads/`, {}, [202]));
+    let location = this.#locationOf(await this.#finish(this.#send('POST', `${this.#base}/blobs/uploads/`, {}, [202])));
     const hash = createHash('sha256');
     let size = 0;
-    let failure: { error: unknown } | undefined;
-    async function* read(): AsyncGenerator<Buffer> {
-      try {
-        for await (const chunk of bytes as AsyncIterable<Buffer>) {
-          hash.update(chunk);
-          size += chunk.length;
-          yield chunk;
-        }
-      } catch (error) {
-        failure = { error };
-        throw error;
-      }
-    }
-    const body = Readable.toWeb(Readable.from(read(), { objectMode: false })) as ReadableStream;
-    const location = this.#locationOf(begun);
     try {
-      const sent = await this.#finish(this.#send('PATCH', location, { body, signal }, [202]));
+      for await (const piece of piecesOf(bytes)) {
+        hash.update(piece);
+        const headers = {
+          'content-type': 'application/octet-stream',
+          'content-range': `${size}-${size + piece.length - 1}`,
+        };
+        const sent = this.#send('PATCH', location, { headers, body: piece, signal }, [202]);
+        location = this.#locationOf(await this.#finish(sent));
+        size += piece.length;
+      }
       const digest = `sha256:${hash.digest('hex')}`;
-      const end = new URL(this.#locationOf(sent));
+      const end = new URL(location);
       end.searchParams.set('digest', expected ?? digest);
-      await this.#finish(this.#send('PUT', end.href, { signal }, [201]));
+      // The registry reads the pieces again before it answers.
+      await this.#finish(this.#send('PUT', end.href, { signal, headersTimeout: 0 }, [201]));
       return { digest, size };
     } catch (error) {
       // The sent bytes are not needed. A registry that is away removes them after a day.
       await this.#finish(this.#send('DELETE', location, {}, [204, 404])).catch(() => undefined);
       signal.throwIfAborted();
-      throw failure ? failure.error : error;
+      throw error;
     }
   }
 
-  #locationOf(answer: Response): string {
-    return this.#origin + new URL(answer.headers.get('location') ?? '/', this.#origin).pathname;
+  #locationOf(answer: Answer): string {
+    return this.#origin + new URL(String(answer.headers.location ?? '/'), this.#origin).pathname;
   }
 
-  async #send(method: string, url: string, options: RequestOptions, expected: number[]): Promise<Response> {
-    const { headers, body, signal = AbortSignal.timeout(TIMEOUT_MS) } = options;
-    const init = {
-      method,
-      headers: { authorization: `Bearer ${this.#token}`, ...headers },
-      signal,
-      ...(body !== undefined && { body, duplex: 'half' }),
-    };
-    const answer = await this.#read(fetch(url, init as RequestInit), options.signal);
-    if (expected.includes(answer.status)) return answer;
-    const refusal = await answer.json().catch(() => undefined);
-    if (answer.status >= 500 || answer.status === 429)
-      throw new RegistryUnavailableError(new Error(`it answers ${answer.status}`));
+  async #send(method: Dispatcher.HttpMethod, url: string, options: RequestOptions, expected: number[]) {
+    const { headers, signal = AbortSignal.timeout(TIMEOUT_MS), ...others } = options;
+    const all = { authorization: `Bearer ${this.#token}`, ...headers };
+    const answer = await this.#read(request(url, { method, headers: all, signal, ...others }), options.signal);
+    const { statusCode: status, body } = answer;
+    if (expected.includes(status)) return answer;
+    const refusal = await body.json().catch(() => undefined);
+    if (status >= 500 || status === 429) throw new RegistryUnavailableError(new Error(`it answers ${status}`));
     const [first] = conforms(Refusal, refusal) ? refusal.errors : [];
-    throw new RegistryRefusedError(first?.code, first?.message ?? `The registry answers ${answer.status}`);
+    throw new RegistryRefusedError(first?.code, first?.message ?? `The registry answers ${status}`);
   }
 
-  async #finish(asked: Promise<Response>): Promise<Response> {
+  async #finish(asked: Promise<Answer>): Promise<Answer> {
     const answer = await asked;
-    await this.#read(answer.arrayBuffer());
+    await this.#read(answer.body.dump());
     return answer;
   }
 
@@ -209,4 +213,19 @@ export class ImageRepository {
       throw new RegistryUnavailableError(error);
     }
   }
+}
+
+/** Yields the bytes in pieces that are large enough for one request each. */
+async function* piecesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting);
 }
