@@ -201,6 +201,51 @@ describe('the image of a project', () => {
     expect((await push.send('HEAD', `/v2/${repository}/manifests/pushed`)).status).toBe(200);
   });
 
+  it('is made again when another image takes the same blobs with it before its manifest is there', async () => {
+    const [older, newer] = [await revision(), await revision()];
+    const of = { ...newer, deploymentId: older.deploymentId };
+    const directory = await project({ 'agent.js': 'the same in both' });
+    await make(older, directory, images, '3'.repeat(32));
+    own.beforeManifest = async () => {
+      own.beforeManifest = undefined;
+      await images.keepOnly(older.deploymentId, [], []);
+    };
+    const { imageUri } = await make(of, directory, images, '4'.repeat(32));
+    await pulled({ ...of, pull: older.pull }, imageUri);
+  });
+
+  it('takes the place of the former one of its revision, which stays until then', async () => {
+    const of = await revision('internal_docker');
+    const say = () => undefined;
+    const makeFrom = async (code: string) => {
+      const local = await openLocalDirectory({ project_path: await project({ 'agent.js': code }) });
+      return images.makeFromFolder(of, local, { say, signal });
+    };
+    const former = await makeFrom('the former one');
+    own.beforeManifest = async (reference) => {
+      if (reference === of.id) throw new Error('the connection breaks');
+    };
+    await expect(makeFrom('the next one')).rejects.toThrow(RegistryUnavailableError);
+    own.beforeManifest = undefined;
+    expect(await images.find(of)).toEqual(former);
+    const next = await makeFrom('the next one');
+    expect(await images.find(of)).toEqual(next);
+    expect(await objects(of.deploymentId)).toHaveLength(2);
+  });
+
+  it('stays when a revision names it itself, and others are removed all the same', async () => {
+    const of = [await revision()];
+    const { deploymentId } = of[0]!;
+    for (let number = 1; number < 3; number += 1) of.push(await revision('internal_source', deploymentId));
+    for (const [number, each] of of.entries())
+      await make(each, await project({ a: `${number}` }), images, `${number}`.repeat(32));
+    own.needed = [`agents.example.com/registry/${deploymentId}/runyard-project:${of[1]!.id}`];
+    await images.keepOnly(deploymentId, [], []);
+    own.needed = [];
+    const found = await Promise.all(of.map((each) => images.find(each)));
+    expect(found.map((image) => image !== null)).toEqual([false, true, false]);
+  });
+
   it('cannot be overwritten by a push, and is pulled only with a token of its deployment', async () => {
     const { id, push } = own.deployment('internal_docker');
     const of = await revision('internal_docker', id);

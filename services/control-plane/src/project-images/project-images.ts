@@ -6,9 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { TUNABLE_VARIABLES } from '@runyard/contracts';
 import { digestOf, PROJECT_REPOSITORY, type RegistryAddress } from '@runyard/image-registry';
+import pRetry from 'p-retry';
 import {
   type ImageRepositories,
   type ImageRepository,
+  isBlobGone,
   RegistryRefusedError,
 } from '../image-registry/image-repository.ts';
 import { BuildError } from '../revisions/build-error.ts';
@@ -43,6 +45,8 @@ export interface ImageOrder {
 const SETTINGS = 'io.runyard.settings';
 /** The annotation with the architecture: packages that were installed for one run on no other. */
 const ARCHITECTURE = 'io.runyard.architecture';
+/** Images that may be deleted, one after the other, with blobs of the one that is being made. */
+const RACES_MAX = 3;
 /** More notes in a log help nobody. */
 const NOTES_MAX = 20;
 
@@ -66,8 +70,15 @@ export class ProjectImages {
   async share(deploymentId: string, tag: string, other: string): Promise<boolean> {
     const repository = this.#open(deploymentId, true);
     const found = await repository.manifest(tag);
-    if (found) await tagManifest(repository, found.content, other);
-    return found !== null;
+    if (!found) return false;
+    try {
+      await tagManifest(repository, found.content, other);
+      return true;
+    } catch (error) {
+      // The image was deleted in between.
+      if (isBlobGone(error)) return false;
+      throw error;
+    }
   }
 
   /** @throws RegistryUnavailableError while images cannot be stored */
@@ -76,11 +87,30 @@ export class ProjectImages {
   }
 
   /**
-   * Makes an image. A repetition after an interruption at any point gives the same image.
+   * Makes an image. A repetition after an interruption at any point gives the same image. It is made again when an older
+   * image that had the same blobs is deleted with them before its manifest is there.
    *
    * @throws BuildError when the base cannot be read, or the project cannot be put on it; RegistryUnavailableError
    */
-  async make({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
+  async make(order: ImageOrder): Promise<ImageArtifact> {
+    try {
+      return await pRetry(() => this.#makeOnce(order), {
+        retries: RACES_MAX,
+        minTimeout: 0,
+        signal: order.signal,
+        shouldRetry: ({ error }) => isBlobGone(error),
+      });
+    } catch (error) {
+      if (!(error instanceof RegistryRefusedError)) throw error;
+      const why =
+        error.code === 'SIZE_INVALID'
+          ? 'The project is larger, packed, than the registry takes (REGISTRY_BLOB_LIMIT_BYTES)'
+          : error.message;
+      throw new BuildError(why, { cause: error });
+    }
+  }
+
+  async #makeOnce({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
     const repository = this.#open(deploymentId, true);
     const pushed: string[] = [];
     try {
@@ -104,16 +134,11 @@ export class ProjectImages {
       return this.#artifactOf(deploymentId, digest, manifest);
     } catch (error) {
       for (const digest of pushed) await repository.deleteBlob(digest).catch(() => undefined);
-      if (!(error instanceof RegistryRefusedError)) throw error;
-      const why =
-        error.code === 'SIZE_INVALID'
-          ? 'The project is larger, packed, than the registry takes (REGISTRY_BLOB_LIMIT_BYTES)'
-          : error.message;
-      throw new BuildError(why, { cause: error });
+      throw error;
     }
   }
 
-  /** Removes the deployment's images without such a tag. */
+  /** Removes the deployment's images without such a tag, except those that a revision names by themselves. */
   async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<void> {
     const repository = this.#open(deploymentId, true);
     for (const tag of await repository.tags()) if (!isKept(tag)) await repository.deleteManifest(tag);
@@ -134,11 +159,17 @@ export class ProjectImages {
   }
 }
 
-/** Gives an image a tag. An image that had it is removed, unless it has another one. */
+/**
+ * Gives an image a tag, which is never without one. An image that had it is removed, unless it has another one: after a
+ * crash in between it has a tag that `keepOnly` does not keep.
+ */
 async function tagManifest(repository: ImageRepository, manifest: Buffer, tag: string): Promise<void> {
   const before = await repository.manifest(tag);
-  if (before && before.digest !== digestOf(manifest)) await repository.deleteManifest(tag);
+  const isMoved = before !== null && before.digest !== digestOf(manifest);
+  const former = `former-${tag}`;
+  if (isMoved) await repository.putManifest(former, before.content, MANIFEST_TYPE);
   await repository.putManifest(tag, manifest, MANIFEST_TYPE);
+  if (isMoved) await repository.deleteManifest(former);
 }
 
 /** Pushes the project's folder as a layer. */

@@ -27,6 +27,10 @@ export class OwnRegistry {
   #line!: FakeServer;
   /** The number of pieces of blobs after which the registry is unavailable over the line. */
   left = Number.POSITIVE_INFINITY;
+  /** Runs before each manifest arrives, which does not when it throws. */
+  beforeManifest: ((reference: string) => Promise<unknown>) | undefined;
+  /** Names of images by which revisions need them. */
+  needed: string[] = [];
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -41,9 +45,14 @@ export class OwnRegistry {
       env,
     });
     await self.#process.ready();
-    self.#line = await startFakeServer((req, res) => {
+    self.#line = await startFakeServer(async (req, res) => {
       if (req.method === 'PATCH') self.left -= 1;
-      if (self.left < 0 || (self.left === 0 && req.method === 'GET' && req.url?.startsWith('/ok'))) {
+      const [, reference] = /\/manifests\/(.+)$/.exec(req.url ?? '') ?? [];
+      const isCut =
+        req.method === 'PUT' &&
+        reference !== undefined &&
+        (await self.beforeManifest?.(reference).catch(() => 'cut')) === 'cut';
+      if (isCut || self.left < 0 || (self.left === 0 && req.method === 'GET' && req.url?.startsWith('/ok'))) {
         req.resume();
         return sendJson(res, 503, { detail: 'away' });
       }
@@ -81,7 +90,7 @@ export class OwnRegistry {
 
   #answer(path: string, question: { deployment_id?: string }): ImageDeployment | NamedImages | FormerImagePage {
     if (path === '/internal/images/former-rows') return NO_ROWS;
-    if (path === '/internal/images/named') return { kept: [], old: [] };
+    if (path === '/internal/images/named') return { kept: this.needed, old: [] };
     const source = this.#sources.get(question.deployment_id!);
     const sources = { deployment: 0, workspace: 0, platform: 0 };
     const max = { deployment: GIBIBYTE, workspace: GIBIBYTE, platform: null };
