@@ -36,7 +36,7 @@ export function registryHandler(dependencies: RegistryDependencies): RequestHand
 }
 
 async function answer(exchange: Exchange, resource: RegistryResource): Promise<void> {
-  // Of other methods nobody is asked.
+  // Only what is exchanged may be a token of an older release, for which control-plane is asked.
   const isExchange = resource.kind === 'token' && exchange.req.method === 'GET';
   const grant = isExchange ? await grantOfPassword(exchange) : grantOf(exchange);
   if (resource.kind === 'ping') return send(exchange, 200, { body: {} });
