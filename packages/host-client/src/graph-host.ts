@@ -365,7 +365,8 @@ class ChildGraphHost implements GraphHost {
 }
 
 /** Returns the part of `init` that only projects in Python have. */
-function pythonSettings({ localDependencies: path, checkpointer }: Project): object {
+function pythonSettings({ python, checkpointer }: Project): object {
+  const path = python?.importPaths ?? [];
   const { allowed_msgpack_modules: msgpackModules, pickle_fallback: pickles } = checkpointer?.serde ?? {};
   return { path, ...(msgpackModules !== undefined && { msgpackModules }), ...(pickles !== undefined && { pickles }) };
 }

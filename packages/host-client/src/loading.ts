@@ -1,4 +1,4 @@
-import { GraphLoadError } from '@runyard/host-protocol';
+import { GraphLoadError, RemoteError } from '@runyard/host-protocol';
 import type { SpawnedChild } from './child-process.ts';
 import { inTime } from './in-time.ts';
 import { loadError } from './remote-errors.ts';
@@ -27,8 +27,13 @@ export async function loadInTime(
   const died = child.exited.then((reason) => {
     throw new GraphLoadError([`The process that loads the project ${reason}.`, ...lastLines].join('\n'));
   });
+  // A process that ends closes its connection first, and why it ended says more.
+  const loaded = loading.catch((error: unknown) => {
+    if (error instanceof RemoteError && error.kind === 'gone') return died;
+    throw error;
+  });
   try {
-    await Promise.race([loading, died, tooLate]);
+    await Promise.race([loaded, died, tooLate]);
   } finally {
     signal?.removeEventListener('abort', giveUp);
     clearTimeout(timer);

@@ -17,8 +17,7 @@ export function fetchCommand(tool: PackageTool): string {
 }
 
 /**
- * Returns the folder with the programs of a package manager; fetches it with npm when it does not exist yet. The folder
- * is made under another name and renamed, so that an existing one is complete.
+ * Returns the folder with the programs of a package manager; fetches it with npm when it does not exist yet.
  *
  * @param run runs a command in a folder, and throws when it fails
  */
@@ -27,16 +26,30 @@ export async function fetchTool(
   cache: string,
   run: (command: string, cwd: string) => Promise<void>,
 ): Promise<string> {
-  const place = join(cache, 'tools', tool.package.replaceAll('/', '+'));
-  const programs = join(place, PROGRAMS_FOLDER);
+  return fetchOnce(cache, { name: tool.package, programs: PROGRAMS_FOLDER }, async (folder) => {
+    // The folder has its own package, because npm would use one above otherwise. npm's option for that would ignore the
+    // machine's npmrc.
+    await writeFile(join(folder, 'package.json'), '{ "private": true }');
+    await run(fetchCommand(tool), folder);
+  });
+}
+
+/**
+ * Returns the folder with the programs of a tool. It is fetched under another name, and the folder then renamed, so
+ * that an existing one is complete.
+ */
+export async function fetchOnce(
+  cache: string,
+  { name, programs: path }: { name: string; programs: string },
+  fetch: (folder: string) => Promise<void>,
+): Promise<string> {
+  const place = join(cache, 'tools', name.replaceAll('/', '+'));
+  const programs = join(place, path);
   if (await exists(programs)) return programs;
   const aside = join(cache, 'tools', randomUUID());
   await mkdir(aside, { recursive: true });
   try {
-    // The folder has its own package, because npm would use one above otherwise. npm's option for that would ignore the
-    // machine's npmrc.
-    await writeFile(join(aside, 'package.json'), '{ "private": true }');
-    await run(fetchCommand(tool), aside);
+    await fetch(aside);
     // Another process may have been faster.
     await rename(aside, place).catch(async (error: unknown) => {
       if (!(await exists(programs))) throw error;

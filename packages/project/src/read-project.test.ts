@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseSource } from './project-source.ts';
 import { readProject } from './read-project.ts';
@@ -195,13 +195,55 @@ it('settings of auth are read with their defaults, and warnings say when they ha
 
 it('a Python project names files and modules, and the folders of its own packages', async () => {
   const graphs = { a: './src/agent.py:graph', b: 'my_package.agent:make' };
-  const python = await project({ graphs, dependencies: ['.', './libraries', 'langchain'], python_version: '3.12' });
-  expect(python.graphs).toEqual([
+  await mkdir(join(directory, 'tools'), { recursive: true });
+  await writeFile(join(directory, 'tools/__init__.py'), '');
+  const dependencies = ['.', './libraries', './tools', 'langchain'];
+  const { graphs: found, language, warnings, python } = await project({ graphs, dependencies });
+  expect(found).toEqual([
     { graphId: 'a', file: join(directory, 'src/agent.py'), symbol: 'graph' },
     { graphId: 'b', file: '', module: 'my_package.agent', symbol: 'make' },
   ]);
-  expect(python).toMatchObject({ language: 'python', warnings: [] });
-  expect(python.localDependencies).toEqual([directory, join(directory, 'libraries')]);
+  expect([language, warnings]).toEqual(['python', []]);
+  const folders = [directory, join(directory, 'libraries'), join(directory, 'tools')];
+  expect(python).toMatchObject({ folders, requirements: ['langchain'], version: null, installer: 'auto', lock: null });
+  // A package is imported by the name of its folder.
+  expect(python?.importPaths).toEqual([directory, join(directory, 'libraries'), directory]);
+});
+
+const ofPython = (more: object) => project({ graphs: { a: './a.py:graph' }, ...more });
+
+it('a Python project says what is installed, and how', async () => {
+  const settings = {
+    python_version: '3.12',
+    source: { kind: 'uv', root: '..', package: 'agent', colour: 1 },
+    pip_installer: 'uv',
+    keep_pkg_tools: ['pip'],
+  };
+  const { python, warnings } = await ofPython(settings);
+  expect(python).toMatchObject({
+    version: '3.12',
+    lock: { folder: dirname(directory), member: 'agent' },
+    installer: 'uv',
+    keptTools: ['pip'],
+  });
+  expect(warnings).toEqual(['langgraph.json: "source.colour" is not known and has no effect.']);
+  const ofPip = await ofPython({ pip_config_file: 'pip.conf', keep_pkg_tools: true });
+  expect(ofPip.python).toMatchObject({
+    pipConfigFile: join(directory, 'pip.conf'),
+    keptTools: ['pip', 'setuptools', 'wheel'],
+  });
+  expect((await project({ graphs: { a: './a.ts' }, python_version: 3 })).python).toBeNull();
+});
+
+it.each<[object, string]>([
+  [{ python_version: '3.10' }, 'langgraph.json: "python_version" is 3.10; 3.11 or newer is needed.'],
+  [{ python_version: '3.11.4' }, 'python_version must'],
+  [{ pip_installer: 'conda' }, 'pip_installer must be'],
+  [{ dependencies: '.' }, 'dependencies must be'],
+  [{ source: { kind: 'poetry' } }, 'source.kind must be'],
+  [{ source: { kind: 'uv' }, dependencies: ['.'] }, '"source" and "dependencies" exclude each other'],
+])('a Python project with %j is told its fault', async (settings, fault) => {
+  await expect(ofPython(settings)).rejects.toThrow(fault);
 });
 
 it('graphs of two languages, and a Python file without a name behind it, are faults', async () => {

@@ -1,12 +1,14 @@
 /** Reads a project's `langgraph.json` and the environment it asks for. Loads no user code. */
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { formatPath, validatorOf } from '@runyard/contracts';
+import { validatorOf } from '@runyard/contracts';
 import { GraphLoadError, type ProjectExport, type ProjectGraph } from '@runyard/host-protocol';
 import { parse as parseDotenv } from 'dotenv';
+import { describeFaults, isObject } from './describe-faults.ts';
 import { findIgnoredSettings } from './ignored-settings.ts';
 import { languageOf, type ProjectLanguage, parseSource } from './project-source.ts';
 import { parseProjectText } from './project-text.ts';
+import { type PythonSettings, readPythonSettings } from './python-settings.ts';
 import { ProjectFile } from './schema.ts';
 import { sectionsOf, type Variables } from './section-variables.ts';
 import type { AuthSection } from './sections/auth.ts';
@@ -14,7 +16,7 @@ import type { CheckpointerSection } from './sections/checkpointer.ts';
 import type { HttpSection } from './sections/http.ts';
 import type { StoreSection } from './sections/store.ts';
 import type { WebhooksSection } from './sections/webhooks.ts';
-import { findWarnings, warningsFor } from './warnings.ts';
+import { findWarnings } from './warnings.ts';
 
 /** The keys `ui` and `ui_config`. */
 export interface ProjectUi {
@@ -30,8 +32,8 @@ export interface Project {
   graphs: ProjectGraph[];
   /** The language of all graphs. */
   language: ProjectLanguage;
-  /** Folders of the project itself that `dependencies` names, for imports in Python. */
-  localDependencies: string[];
+  /** The packages of a project in Python; null for another. */
+  python: PythonSettings | null;
   /** Variables of the `env` key, from its map or its dotenv file. */
   env: Record<string, string>;
   /** `auth.path`, resolved like a graph's; null when the project has no auth handler. */
@@ -77,7 +79,8 @@ export async function readProject(
   const { env, envFile, missingEnvFile } = await readEnv(isObject(file) ? file.env : undefined, directory);
   const variables = { ...env, ...environment };
   const content = isObject(file) ? { ...file, ...sectionsOf(variables) } : file;
-  const warnings = isObject(content) ? findWarnings(content) : [];
+  // Checking adds defaults.
+  const written: unknown = structuredClone(content);
   const checked = checkFile(content);
   if (!checked.ok) throw new GraphLoadError(describeFaults(content, checked.issues, path));
   const { value } = checked;
@@ -92,7 +95,7 @@ export async function readProject(
     directory,
     graphs,
     language,
-    localDependencies: findLocalDependencies(value.dependencies, directory),
+    python: language === 'python' ? await readPythonSettings(content, path) : null,
     env,
     envFile,
     missingEnvFile,
@@ -106,7 +109,7 @@ export async function readProject(
     webhooks: value.webhooks ?? null,
     ui: value.ui ? { files: value.ui, shared: value.ui_config?.shared ?? [] } : null,
     warnings: [
-      ...warningsFor(language, warnings),
+      ...findWarnings(written as object, language),
       ...findIgnoredSettings(value),
       ...findUnmetRequirements(value, variables),
     ],
@@ -130,13 +133,6 @@ function requireOneLanguage(graphs: ProjectGraph[], directory: string): ProjectL
   return language;
 }
 
-function findLocalDependencies(dependencies: unknown, directory: string): string[] {
-  if (!Array.isArray(dependencies)) return [];
-  return dependencies.flatMap((entry) =>
-    typeof entry === 'string' && entry.startsWith('.') ? [resolve(directory, entry)] : [],
-  );
-}
-
 async function readText(path: string, mayBeAbsent: boolean): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -152,22 +148,6 @@ function parseJson(text: string, path: string): unknown {
   } catch (cause) {
     throw new GraphLoadError(`${path} is not valid JSON: ${(cause as Error).message}`, { cause });
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function describeFaults(
-  content: unknown,
-  issues: { path: (string | number)[]; message: string }[],
-  path: string,
-): string {
-  if (!isObject(content) || content.graphs === undefined) {
-    return `${path} must be an object with a "graphs" key that names at least one graph, like {"graphs": {"agent": "./src/agent.ts:graph"}}.`;
-  }
-  const faults = issues.map((issue) => `${formatPath(issue.path)} ${issue.message}`);
-  return `${path} has ${faults.length === 1 ? 'a fault' : 'faults'}: ${[...new Set(faults)].join('; ')}.`;
 }
 
 /** Returns the map of the `env` key, or the content of its dotenv file. */

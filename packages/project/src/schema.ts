@@ -20,7 +20,7 @@ export const ProjectFile = Type.Object({
   dependencies: Type.Optional(
     Type.Unknown({
       description:
-        "Nothing here, and no warning: examples of JavaScript projects have it too. A project's packages are those of its `package.json`.",
+        'In Python: what is installed, each entry a folder of the project (`"."`, `"./libs/tools"`) or a requirement (`"langchain-openai>=1"`). See [Python projects](python-projects.md). In JavaScript nothing, and no warning: a project\'s packages are those of its `package.json`.',
     }),
   ),
   node_version: Type.Optional(NodeVersionSection),
@@ -42,5 +42,4 @@ export const ProjectFile = Type.Object({
 });
 export type ProjectFile = Static<typeof ProjectFile>;
 
-/** Keys that are recognized whatever they hold. */
 export { pythonSections };

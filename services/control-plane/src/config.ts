@@ -99,6 +99,12 @@ export const configSchema = Type.Object({
         'Was the one user of all builds. Without PROJECT_USERS, which replaced it, the service does not start.',
     }),
   ),
+  RUNYARD_PYTHONS: Type.Optional(
+    Type.Array(Type.String({ pattern: '^/' }), {
+      description:
+        'Pythons that projects may be built for, beside `python3` and `python3.11` to `python3.14` on the PATH: absolute paths, which the users of builds and projects can reach. Projects run with them too.',
+    }),
+  ),
   CONCURRENT_BUILDS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
   LISTENER_LEASE_SECONDS: Type.Integer({
     default: 60,

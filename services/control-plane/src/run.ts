@@ -192,6 +192,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
     users: await openBuildUsers(config, config.DATA_DIR),
+    pythons: config.RUNYARD_PYTHONS ?? [],
     images: projectImages,
     runsFolders: runsProjects,
   });

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { ProjectFile, pythonSections } from '../schema.ts';
 import { SECTION_VARIABLES } from '../section-variables.ts';
-import { noEffectOf } from '../sections/no-effect.ts';
+import { FOR_PYTHON, noEffectOf } from '../sections/no-effect.ts';
 
 interface Described {
   type?: string;
@@ -16,18 +16,28 @@ interface Described {
 
 /** Returns the keys of `langgraph.json` as Markdown tables: type, default, and effect of each, or why it has none. */
 export function describeKeys(): string {
-  const ours = rowsOf(ProjectFile.properties, '');
-  const none = [...ours.filter(({ hasEffect }) => !hasEffect), ...rowsOf(pythonSections, '')];
+  const rows = [...rowsOf(ProjectFile.properties, ''), ...rowsOf(pythonSections, '')];
+  const described = (isWanted: (row: Row) => boolean) =>
+    table(['Key', 'Holds', 'Default', 'What it does'], rows.filter(isWanted), (row) => [
+      row.key,
+      row.form,
+      row.default,
+      row.text,
+    ]);
   return [
-    table(
-      ['Key', 'Holds', 'Default', 'What it does'],
-      ours.filter(({ hasEffect }) => hasEffect),
-      (row) => [row.key, row.form, row.default, row.text],
-    ),
+    described(({ hasEffect, isForPython }) => hasEffect && !isForPython),
+    '',
+    'These are for Python projects, and a warning at start names each that another project has:',
+    '',
+    described(({ isForPython }) => isForPython),
     '',
     'These change nothing here, and a warning at start names each that is used:',
     '',
-    table(['Key', 'Why'], none, (row) => [row.key, row.text]),
+    table(
+      ['Key', 'Why'],
+      rows.filter(({ hasEffect }) => !hasEffect),
+      (row) => [row.key, row.text],
+    ),
   ].join('\n');
 }
 
@@ -43,14 +53,16 @@ interface Row {
   default: string;
   text: string;
   hasEffect: boolean;
+  isForPython: boolean;
 }
 
-function rowsOf(keys: Record<string, TSchema>, path: string): Row[] {
+function rowsOf(keys: Record<string, TSchema>, path: string, isInPython = false): Row[] {
   return Object.entries(keys)
     .filter(([key]) => !key.startsWith('_'))
     .flatMap(([key, schema]) => {
       const described = schema as Described;
-      const why = noEffectOf(schema);
+      const why = noEffectOf(schema, 'python');
+      const isForPython = isInPython || noEffectOf(schema, 'javascript') === FOR_PYTHON;
       const name = path + key;
       const row: Row = {
         key: `\`${name}\``,
@@ -58,8 +70,9 @@ function rowsOf(keys: Record<string, TSchema>, path: string): Row[] {
         default: described.default === undefined ? '' : `\`${JSON.stringify(described.default)}\``,
         text: why === undefined ? (described.description ?? '') : sentence(why),
         hasEffect: why === undefined,
+        isForPython,
       };
-      const inner = why === undefined ? rowsOf(described.properties ?? {}, `${name}.`) : [];
+      const inner = why === undefined ? rowsOf(described.properties ?? {}, `${name}.`, isForPython) : [];
       return [row, ...inner];
     });
 }

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { ProjectLanguage } from '../project-source.ts';
 
 /** Why a key has no effect for projects in JavaScript alone. */
 export const FOR_PYTHON = 'it is for Python projects';
@@ -13,7 +14,8 @@ export function noEffect<T extends TSchema>(schema: T, why: string): T {
   return { ...schema, noEffect: why };
 }
 
-/** Returns why a key has no effect; undefined for one that has. */
-export function noEffectOf(schema: TSchema): string | undefined {
-  return (schema as { noEffect?: string }).noEffect;
+/** Returns why a key has no effect for projects in the language; undefined for one that has. */
+export function noEffectOf(schema: TSchema, language: ProjectLanguage): string | undefined {
+  const { noEffect: why } = schema as { noEffect?: string };
+  return why === FOR_PYTHON && language === 'python' ? undefined : why;
 }

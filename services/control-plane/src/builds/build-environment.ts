@@ -9,7 +9,8 @@ import { YARN_VARIABLES } from '@runyard/package-managers';
  * Matches a deployment's secrets for package registries. Install scripts must not see the other secrets, which are for
  * the running project.
  */
-const REGISTRY_SECRETS = /^(npm_config_.+|npm_token|node_auth_token|yarn_npm_.+|bun_config_.+|bun_auth_token)$/i;
+const REGISTRY_SECRETS =
+  /^(npm_config_.+|npm_token|node_auth_token|yarn_npm_.+|bun_config_.+|bun_auth_token|pip_(extra_)?index_url|pip_find_links|pip_trusted_host|uv_(default_|extra_)?index(_.+)?|uv_find_links)$/i;
 
 /** Variables that an operator may set for the package managers of all builds. None of them may contain a credential. */
 const REGISTRY_SETTINGS = [
@@ -20,7 +21,26 @@ const REGISTRY_SETTINGS = [
   'YARN_NPM_REGISTRY_SERVER',
   'YARN_REGISTRY',
   'BUN_CONFIG_REGISTRY',
+  'PIP_INDEX_URL',
+  'PIP_EXTRA_INDEX_URL',
+  'PIP_FIND_LINKS',
+  'PIP_TRUSTED_HOST',
+  'PIP_CERT',
+  'PIP_DEFAULT_TIMEOUT',
+  'UV_DEFAULT_INDEX',
+  'UV_INDEX',
+  'UV_FIND_LINKS',
+  'UV_HTTP_TIMEOUT',
+  'SSL_CERT_FILE',
 ];
+
+/** Settings of pip by what uv calls them. A value for uv itself wins. */
+const UV_SETTINGS: Readonly<Record<string, string>> = {
+  UV_DEFAULT_INDEX: 'PIP_INDEX_URL',
+  UV_INDEX: 'PIP_EXTRA_INDEX_URL',
+  UV_FIND_LINKS: 'PIP_FIND_LINKS',
+  SSL_CERT_FILE: 'PIP_CERT',
+};
 
 export interface BuildFolders {
   /** Removed after the build. */
@@ -39,7 +59,7 @@ export async function buildEnvironment(
   secrets: Record<string, string>,
 ): Promise<Record<string, string>> {
   // `NODE_ENV=production` would make package managers leave out the build tools (devDependencies).
-  const { NODE_ENV: _, ...machine } = machineEnvironment(process.env);
+  const { NODE_ENV: _, VIRTUAL_ENV: __, ...machine } = machineEnvironment(process.env);
   const { registry, cafile } = await npmSettings();
   await mkdir(folders.home, { recursive: true, mode: 0o700 });
   await mkdir(folders.cache, { recursive: true, mode: 0o700 });
@@ -48,8 +68,8 @@ export async function buildEnvironment(
     ...(cafile !== null && { NODE_EXTRA_CA_CERTS: cafile }),
     ...machine,
     ...registryVariables(registry),
-    ...pickVariables(process.env, (name) => REGISTRY_SETTINGS.includes(name)),
-    ...pickVariables(secrets, (name) => REGISTRY_SECRETS.test(name)),
+    ...withUvSettings(pickVariables(process.env, (name) => REGISTRY_SETTINGS.includes(name))),
+    ...withUvSettings(pickVariables(secrets, (name) => REGISTRY_SECRETS.test(name))),
     HOME: folders.home,
     TMPDIR: folders.home,
     CI: 'true',
@@ -67,7 +87,23 @@ export async function buildEnvironment(
     // anyway.
     YARN_ENABLE_IMMUTABLE_INSTALLS: '0',
     BUN_INSTALL_CACHE_DIR: join(folders.cache, 'bun'),
+    PIP_CACHE_DIR: join(folders.cache, 'pip'),
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_NO_INPUT: '1',
+    PIP_PROGRESS_BAR: 'off',
+    UV_CACHE_DIR: join(folders.cache, 'uv'),
+    // Links would make files of the cache, which builds write, files of what runs.
+    UV_LINK_MODE: 'copy',
+    UV_NO_PROGRESS: '1',
+    UV_PYTHON_DOWNLOADS: 'never',
+    // A repository that asks for a password fails at once.
+    GIT_TERMINAL_PROMPT: '0',
   };
+}
+
+function withUvSettings(variables: Record<string, string>): Record<string, string> {
+  const ofPip = Object.entries(UV_SETTINGS).map(([name, pip]) => [name, variables[pip]] as const);
+  return { ...pickVariables(Object.fromEntries(ofPip), () => true), ...variables };
 }
 
 /** Returns the environment with these folders at the front of its PATH. */

@@ -1,24 +1,21 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
-import {
-  detectCommandTool,
-  detectInstallation,
-  fetchTool,
-  type PackageTool,
-  ProjectError,
-} from '@runyard/package-managers';
+import { ProjectError } from '@runyard/package-managers';
+import { readProject } from '@runyard/project';
 import { AppError } from '@runyard/service-kit';
 import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { BuildError } from '../revisions/build-error.ts';
 import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
 import { Artifacts, type BuildInput } from './artifacts.ts';
-import { runBuildCommand } from './build-command.ts';
-import { type BuildFolders, buildEnvironment, withPath } from './build-environment.ts';
+import { BuildCommands } from './build-commands.ts';
+import { type BuildFolders, buildEnvironment } from './build-environment.ts';
 import type { BuildSource } from './build-source.ts';
 import type { BuildUser, BuildUsers } from './build-users.ts';
 import { inspectProject } from './inspect-project.ts';
+import { JavaScriptPackages } from './javascript-packages.ts';
+import { PythonPackages } from './python-packages.ts';
 
 export interface BuildOrder {
   input: BuildInput;
@@ -28,17 +25,26 @@ export interface BuildOrder {
   signal: AbortSignal;
 }
 
+export interface BuilderOptions {
+  dataDir: string;
+  /** The users that run install and build commands; null: this service's user. */
+  users: BuildUsers | null;
+  /** Pythons that projects may get beside those on the PATH: absolute paths. */
+  pythons: readonly string[];
+}
+
 /** Makes a runnable folder from a source: fetches its code, installs its packages and runs its build command. */
 export class Builder {
   readonly #artifacts: Artifacts;
   readonly #dataDir: string;
   readonly #users: BuildUsers | null;
+  readonly #pythons: readonly string[];
 
-  /** @param users the users that run commands; null: this service's user */
-  constructor(artifacts: Artifacts, dataDir: string, users: BuildUsers | null) {
+  constructor(artifacts: Artifacts, { dataDir, users, pythons }: BuilderOptions) {
     this.#artifacts = artifacts;
     this.#dataDir = dataDir;
     this.#users = users;
+    this.#pythons = pythons;
   }
 
   /**
@@ -55,7 +61,7 @@ export class Builder {
     const folders = this.#foldersOf(deploymentId);
     try {
       await rm(folders.home, { recursive: true, force: true });
-      const build = new Build(order, folder, folders, user);
+      const build = new Build(order, folder, folders, { user, pythons: this.#pythons });
       const project = await build.run();
       await this.#artifacts.complete(name, folder);
       return project;
@@ -94,36 +100,49 @@ interface Folders extends BuildFolders {
   tools: string;
 }
 
+interface BuildMachine {
+  user: BuildUser | null;
+  pythons: readonly string[];
+}
+
 /** One build in progress. */
 class Build {
   readonly #order: BuildOrder;
   readonly #root: string;
   readonly #folders: Folders;
   readonly #user: BuildUser | null;
-  /** Folders with programs, by the name of the package manager. */
-  readonly #tools = new Map<string, string>();
-  #environment: Record<string, string> = {};
+  readonly #pythons: readonly string[];
 
-  constructor(order: BuildOrder, root: string, folders: Folders, user: BuildUser | null) {
+  constructor(order: BuildOrder, root: string, folders: Folders, { user, pythons }: BuildMachine) {
     this.#order = order;
     this.#root = root;
     this.#folders = folders;
     this.#user = user;
+    this.#pythons = pythons;
   }
 
   async run(): Promise<LocalProject> {
-    const { source, signal, secrets, input } = this.#order;
+    const { source, signal, secrets, input, log } = this.#order;
     await mkdir(this.#root, { recursive: true });
-    await source.fetch(this.#root, { signal, say: (line) => this.#say(line) });
+    await source.fetch(this.#root, { signal, say: (line) => this.#write(line) });
     signal.throwIfAborted();
     const project = await this.#openProject();
-    this.#environment = await buildEnvironment(this.#folders, secrets);
+    const environment = await buildEnvironment(this.#folders, secrets);
     await this.#user?.give(this.#root, this.#folders.home, this.#folders.cache);
-    await this.#install(dirname(project.configPath));
-    if (input.buildCommand !== null) await this.#runOwn(input.buildCommand, dirname(project.configPath));
+    const commands = new BuildCommands({
+      root: this.#root,
+      folders: this.#folders,
+      environment,
+      user: this.#user,
+      log,
+      signal,
+    });
+    const packages = new JavaScriptPackages(commands, this.#folders.tools);
+    await this.#install(project, commands, packages, environment.PATH ?? '');
+    if (input.buildCommand !== null) await packages.runOwn(input.buildCommand, dirname(project.configPath));
     // The project's build command may have changed the files that the project was read from.
     const built = await this.#openProject();
-    this.#say('Loading the graphs');
+    this.#write('Loading the graphs');
     const graphs = await inspectProject(built, secrets, {
       signal,
       user: this.#user,
@@ -133,7 +152,7 @@ class Build {
     await this.#user?.takeBack(this.#root);
     // The driver lets the user of the deployment in when it starts.
     await chmod(this.#root, 0o700);
-    this.#say(`Built with ${graphs.length === 1 ? 'the graph' : 'the graphs'} ${graphs.join(', ')}`);
+    this.#write(`Built with ${graphs.length === 1 ? 'the graph' : 'the graphs'} ${graphs.join(', ')}`);
     return built;
   }
 
@@ -154,55 +173,28 @@ class Build {
     }
   }
 
-  async #install(projectFolder: string): Promise<void> {
+  async #install(
+    { configPath, directory: root }: LocalProject,
+    commands: BuildCommands,
+    packages: JavaScriptPackages,
+    path: string,
+  ): Promise<void> {
     const { installCommand } = this.#order.input;
-    if (installCommand !== null) return this.#runOwn(installCommand, this.#root);
-    const installation = await detectInstallation(this.#root, projectFolder);
-    if (!installation) {
-      this.#say('There is no package.json: nothing is installed');
-      return;
+    const { directory, python: settings, ui } = await readProject(root, configPath);
+    if (settings !== null) {
+      const { tools: toolsFolder } = this.#folders;
+      const options = { commands, settings, root, directory, toolsFolder, pythons: this.#pythons, path };
+      await new PythonPackages(options).install(installCommand);
+      // Its components are in JavaScript, and so are their packages.
+      if (ui !== null && installCommand === null) await packages.install(root, directory);
+    } else if (installCommand !== null) {
+      await packages.runOwn(installCommand, root);
+    } else {
+      await packages.install(root, directory);
     }
-    if (installation.tool) await this.#useTool(installation.tool);
-    await this.#command(installation.command, installation.folder);
   }
 
-  /** Runs a command of the project's author with the package manager that the command begins with. */
-  async #runOwn(command: string, folder: string): Promise<void> {
-    const tool = await detectCommandTool(command, folder);
-    // A package manager that installed the packages also runs the build command.
-    if (tool && !this.#tools.has(tool.name)) await this.#useTool(tool);
-    await this.#command(command, folder);
-  }
-
-  async #useTool(tool: PackageTool): Promise<void> {
-    const programs = await fetchTool(tool, this.#folders.tools, async (command, cwd) => {
-      this.#say(`Fetching ${tool.package}`);
-      await this.#user?.give(cwd);
-      await this.#command(command, cwd);
-      await this.#user?.takeBack(cwd);
-    });
-    this.#tools.set(tool.name, programs);
-  }
-
-  async #command(command: string, cwd: string): Promise<void> {
-    const where = relative(this.#root, cwd);
-    this.#say(where === '' || where.startsWith('..') ? `$ ${command}` : `$ ${command}  (in ${where})`);
-    await runBuildCommand({
-      command,
-      cwd,
-      env: withPath(this.#environment, [...this.#tools.values()]),
-      user: this.#user,
-      signal: this.#order.signal,
-      // Package managers write their progress to stderr, so lines from there are no errors.
-      onLine: (line) => this.#write(line, 'INFO'),
-    });
-  }
-
-  #say(line: string): void {
-    this.#write(line, 'INFO');
-  }
-
-  #write(line: string, level: LogLevel): void {
+  #write(line: string, level: LogLevel = 'INFO'): void {
     this.#order.log.write(line, { level, source: 'build' });
   }
 }

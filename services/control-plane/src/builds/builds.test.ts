@@ -43,6 +43,7 @@ function buildsOf(
     timeoutMs: 10_000,
     minFreeBytes: 0,
     users: null,
+    pythons: [],
     images: noImages,
     runsFolders: true,
     outagePauses: { firstMs: 1, longestMs: 2 },

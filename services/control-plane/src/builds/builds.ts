@@ -15,16 +15,14 @@ import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { Artifacts, type BuildInput } from './artifacts.ts';
 import type { BuildSource } from './build-source.ts';
-import type { BuildUsers } from './build-users.ts';
-import { Builder, type BuildOrder } from './builder.ts';
+import { Builder, type BuilderOptions, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';
 import { type OutagePauses, retryDuringOutages } from './retry-during-outages.ts';
 
 /** Opens the build source of a revision, by its kind of source. Kinds without an entry are not built. */
 export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
 
-export interface BuildsOptions {
-  dataDir: string;
+export interface BuildsOptions extends BuilderOptions {
   sources: BuildSources;
   secrets: SecretSets;
   referenced: Pick<ReferencedSecrets, 'read'>;
@@ -35,8 +33,6 @@ export interface BuildsOptions {
   outagePauses?: OutagePauses;
   /** Free bytes of the disk with `dataDir` below which builds are ended. */
   minFreeBytes: number;
-  /** The users that run install and build commands; null: this service's user. */
-  users: BuildUsers | null;
   /** Makes images of built projects, for remote data planes and where projects do not run from a folder. */
   images: RevisionImages;
   /** True when this platform runs a project from the folder it was built in. */
@@ -57,7 +53,7 @@ export class Builds {
   constructor(options: BuildsOptions) {
     this.#options = options;
     this.#artifacts = new Artifacts(options.dataDir);
-    this.#builder = new Builder(this.#artifacts, options.dataDir, options.users);
+    this.#builder = new Builder(this.#artifacts, options);
   }
 
   /** Returns the key of the revision's build. Its source has to be one that is built. */

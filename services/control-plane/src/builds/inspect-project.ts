@@ -23,7 +23,11 @@ export async function inspectProject(
 ): Promise<string[]> {
   const { signal, user, home, onLog } = options;
   try {
-    const { configPath, environment } = await openProject(
+    const {
+      project: opened,
+      configPath,
+      environment,
+    } = await openProject(
       { PROJECT_DIR: project.directory, LANGGRAPH_CONFIG_PATH: project.configPath, PROJECT_ENV: secrets },
       process.env,
     );
@@ -36,7 +40,8 @@ export async function inspectProject(
       onLog,
     });
     const graphs = host.graphs().map(({ graphId }) => graphId);
-    await storeSchemas(host, options);
+    // In Python they are read from the graphs themselves.
+    if (opened.language === 'javascript') await storeSchemas(host, options);
     await host.close();
     return graphs;
   } catch (error) {

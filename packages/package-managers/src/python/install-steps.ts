@@ -1,0 +1,131 @@
+import { access, realpath, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { ProjectError } from '../project-error.ts';
+import { quote } from './shell.ts';
+
+/** The packages of a project. Paths are absolute. */
+export interface PythonRequirements {
+  requirements: readonly string[];
+  folders: readonly string[];
+  lock: { folder: string; member: string | null } | null;
+}
+
+export type PythonInstaller = 'uv' | 'pip';
+
+/** One command of an installation. */
+export interface InstallStep {
+  /** For the shell, with the environment of the project active. */
+  command: string;
+  folder: string;
+}
+
+export interface ProjectPlace {
+  /** The highest folder of the source. */
+  root: string;
+  /** That of `langgraph.json`. */
+  directory: string;
+  /** The version of Python, as `3.12`. */
+  version: string;
+  /** A file of constraints, as a word of the shell. */
+  constraints: string;
+}
+
+const INSTALL: Record<PythonInstaller, string> = {
+  uv: 'uv pip install',
+  pip: 'python -m pip install --no-compile',
+};
+
+/**
+ * Returns the command that installs requirements into the active environment.
+ *
+ * @param constraints a file of constraints, as a word of the shell; null for none
+ */
+export function installCommand(
+  installer: PythonInstaller,
+  args: readonly string[],
+  constraints: string | null,
+): string {
+  return [INSTALL[installer], ...(constraints === null ? [] : ['-c', constraints]), ...args.map(quote)].join(' ');
+}
+
+/**
+ * Returns how the packages of a project are installed, in the order of the official image: requirements that
+ * `dependencies` names, `requirements.txt` of its folders, and those folders that are packages, in place.
+ *
+ * @throws ProjectError
+ */
+export async function planSteps(
+  { requirements, folders, lock }: PythonRequirements,
+  installer: PythonInstaller,
+  place: ProjectPlace,
+): Promise<InstallStep[]> {
+  if (lock) return [await syncStep(lock, installer, place)];
+  for (const requirement of requirements) checkRequirement(requirement);
+  const files: string[] = [];
+  const packages: string[] = [];
+  for (const folder of folders) {
+    await checkFolder(folder, place);
+    const path = relativeTo(place.directory, folder);
+    if ((await exists(join(folder, 'pyproject.toml'))) || (await exists(join(folder, 'setup.py')))) packages.push(path);
+    else if (await exists(join(folder, 'requirements.txt'))) files.push(join(path, 'requirements.txt'));
+  }
+  const { constraints, directory } = place;
+  const step = (args: string[]) => ({ command: installCommand(installer, args, constraints), folder: directory });
+  return [
+    ...(requirements.length > 0 ? [step([...requirements])] : []),
+    ...(files.length > 0 ? [step(files.flatMap((file) => ['-r', file]))] : []),
+    ...(packages.length > 0 ? [step(packages.flatMap((folder) => ['-e', folder]))] : []),
+  ];
+}
+
+async function syncStep(
+  { folder, member }: NonNullable<PythonRequirements['lock']>,
+  installer: PythonInstaller,
+  place: ProjectPlace,
+): Promise<InstallStep> {
+  if (installer !== 'uv') throw new ProjectError('"source" needs uv, and it is not used here.');
+  await checkFolder(folder, place, 'source.root');
+  for (const name of ['pyproject.toml', 'uv.lock']) {
+    if (await exists(join(folder, name))) continue;
+    throw new ProjectError(`"source" needs ${join(relativeTo(place.directory, folder), name)}, which does not exist.`);
+  }
+  const args = ['--locked', '--no-dev', '--python', place.version, ...(member === null ? [] : ['--package', member])];
+  return { command: ['uv sync', ...args.map(quote)].join(' '), folder };
+}
+
+/** @throws ProjectError for one that pip would take for an option, and for one with a password in it */
+function checkRequirement(requirement: string): void {
+  if (requirement.startsWith('-')) {
+    throw new ProjectError(`"dependencies" has ${requirement}, which is an option and no requirement.`);
+  }
+  const [name = '', address = ''] = requirement.split('://', 2);
+  const [authority = ''] = address.split('/', 1);
+  const [user = ''] = authority.split('@', 1);
+  if (authority !== user && user.includes(':')) {
+    const shown = `${name}://…${address.slice(user.length)}`;
+    throw new ProjectError(`"dependencies" has a password in ${shown}: keep it in a secret of the deployment.`);
+  }
+}
+
+/** Links are followed: what is installed has to be in the source. */
+async function checkFolder(folder: string, { root, directory }: ProjectPlace, key = 'dependencies'): Promise<void> {
+  const shown = `"${key}" names ${relativeTo(directory, folder)}`;
+  const isInside = (path: string, base: string) => path === base || path.startsWith(base + sep);
+  if (!isInside(folder, root)) throw new ProjectError(`${shown}, which leads out of the source.`);
+  const found = await realpath(folder).catch(() => null);
+  if (found === null) throw new ProjectError(`${shown}, which does not exist.`);
+  if (!isInside(found, await realpath(root))) throw new ProjectError(`${shown}, which leads out of the source.`);
+  if (!(await stat(found)).isDirectory()) throw new ProjectError(`${shown}, which is not a folder.`);
+}
+
+function relativeTo(directory: string, folder: string): string {
+  const path = relative(directory, folder) || '.';
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

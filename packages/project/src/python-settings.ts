@@ -1,0 +1,73 @@
+import { access } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { validatorOf } from '@runyard/contracts';
+import { GraphLoadError } from '@runyard/host-protocol';
+import { describeFaults } from './describe-faults.ts';
+import { PythonFile } from './sections/python.ts';
+
+/** The keys about the packages of a project in Python. Paths are absolute. */
+export interface PythonSettings {
+  /** As `3.12`; null where any that is supported will do. */
+  version: string | null;
+  /** Requirements that `dependencies` names. */
+  requirements: string[];
+  /** Folders that `dependencies` names. */
+  folders: string[];
+  /** The lock file of uv that is installed instead of `dependencies`, by its folder. */
+  lock: { folder: string; member: string | null } | null;
+  installer: 'auto' | 'pip' | 'uv';
+  pipConfigFile: string | null;
+  /** Tools of Python that stay in its environment. */
+  keptTools: string[];
+  /** Folders of the project that modules are imported from, behind what is installed. */
+  importPaths: string[];
+}
+
+const OLDEST_MINOR = 11;
+const PKG_TOOLS = ['pip', 'setuptools', 'wheel'];
+
+const checkFile = validatorOf(PythonFile, { allIssues: true });
+
+/**
+ * @param content of the file at `path`
+ * @throws GraphLoadError
+ */
+export async function readPythonSettings(content: unknown, path: string): Promise<PythonSettings> {
+  const checked = checkFile(content);
+  if (!checked.ok) throw new GraphLoadError(describeFaults(content, checked.issues, path));
+  const { python_version: version, dependencies = [], source, pip_config_file, keep_pkg_tools: kept } = checked.value;
+  const directory = dirname(path);
+  if (version !== undefined && isTooOld(version)) {
+    throw new GraphLoadError(`langgraph.json: "python_version" is ${version}; 3.${OLDEST_MINOR} or newer is needed.`);
+  }
+  if (source !== undefined && dependencies.length > 0) {
+    throw new GraphLoadError('langgraph.json: "source" and "dependencies" exclude each other: name one of them.');
+  }
+  const folders = dependencies.filter(isFolder).map((entry) => resolve(directory, entry));
+  return {
+    version: version ?? null,
+    requirements: dependencies.filter((entry) => !isFolder(entry)),
+    folders,
+    lock: source ? { folder: resolve(directory, source.root ?? '.'), member: source.package ?? null } : null,
+    installer: checked.value.pip_installer ?? 'auto',
+    pipConfigFile: pip_config_file === undefined ? null : resolve(directory, pip_config_file),
+    keptTools: kept === true ? PKG_TOOLS : kept || [],
+    importPaths: await Promise.all(folders.map((folder) => importPathOf(folder, directory))),
+  };
+}
+
+const isFolder = (dependency: string) => dependency.startsWith('.');
+
+function isTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < 3 || (major === 3 && minor < OLDEST_MINOR);
+}
+
+/** A folder that is a package itself is imported by its name. The project's own has no name where it was uploaded. */
+async function importPathOf(folder: string, directory: string): Promise<string> {
+  const isPackage = await access(join(folder, '__init__.py')).then(
+    () => true,
+    () => false,
+  );
+  return isPackage && folder !== directory ? dirname(folder) : folder;
+}

@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { LogPage } from '@runyard/contracts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+import { createEmpty, deploy, type Order } from './support/sources.ts';
+
+let platform: TestPlatform;
+let id: string;
+beforeAll(async () => {
+  platform = await TestPlatform.start();
+  // Its revisions share one cache of packages.
+  ({ id } = await createEmpty(platform));
+});
+afterAll(() => platform.close());
+
+const config = (more: object = {}) =>
+  JSON.stringify({ dependencies: ['.'], graphs: { agent: './src/agent/graph.py:graph' }, ...more });
+const GRAPH = `
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+class State(TypedDict):
+    text: str
+
+graph = StateGraph(State).add_node("say", lambda state: {"text": "hello"}).add_edge(START, "say").compile()
+`;
+const PYPROJECT = `
+[project]
+name = "agent"
+version = "1"
+dependencies = ["langgraph==1.2.24"]
+
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[tool.setuptools]
+packages = ["agent", "public.agent"]
+
+[tool.setuptools.package-dir]
+"agent" = "src/agent"
+"public.agent" = "src/agent"
+`;
+const PROJECT = {
+  'langgraph.json': config(),
+  'pyproject.toml': PYPROJECT,
+  'src/agent/__init__.py': '',
+  'src/agent/graph.py': `import public.agent\nfrom agent.greeting import GREETING\n${GRAPH}`,
+  'src/agent/greeting.py': 'GREETING = "hello"',
+};
+
+/** Deploys a revision, waits for the end of its build, and returns it with the lines of its log. */
+async function build(order: Order, status: 'DEPLOYED' | 'BUILD_FAILED') {
+  const { body } = await deploy(platform, id, { install_command: null, ...order });
+  const revision = await platform.untilStatus(id, body.latest_revision_id!, status);
+  const path = `/v1/projects/${id}/revisions/${revision.id}/build_logs`;
+  const { logs } = (await platform.call<LogPage>('POST', path, { body: { limit: 500 } })).body;
+  return { revision, lines: logs.map(({ message }) => message) };
+}
+
+async function projectFolder(): Promise<string> {
+  const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
+  return ((await answer.json()) as { env: { PROJECT_DIR: string } }).env.PROJECT_DIR;
+}
+
+it('a Python project is installed into an environment of its own, which is valid in other places too', async () => {
+  const { lines } = await build({ files: PROJECT }, 'DEPLOYED');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^Python 3\.1\d, and uv installs$/),
+      '$ uv pip install -c "$HOME/constraints.txt" -e .',
+      'Built with the graph agent',
+    ]),
+  );
+  // It uses what the official image has, and names only what it needs itself.
+  expect(lines.join('\n')).toMatch(/\+ langgraph==1\.2\.24[\s\S]*\+ uvicorn==/);
+  expect(lines.join('\n')).not.toContain(platform.folder);
+  const copy = join(platform.folder, 'elsewhere/project');
+  await mkdir(dirname(copy));
+  await cp(await projectFolder(), copy, { recursive: true, verbatimSymlinks: true });
+  const code = 'import agent.greeting, public.agent, uvicorn; print(agent.greeting.__file__, public.agent.__file__)';
+  const { stdout } = await promisify(execFile)(join(copy, '.venv/bin/python'), ['-c', code]);
+  expect(stdout.trim()).toBe(`${join(copy, 'src/agent/greeting.py')} ${join(copy, 'src/agent/__init__.py')}`);
+  expect((await promisify(execFile)(join(copy, '.venv/bin/uvicorn'), ['--version'])).stdout).toContain('uvicorn');
+});
+
+it('a locked project gets what uv.lock has, in a workspace too, and is refused when the lock is stale', async () => {
+  const source = { kind: 'uv', root: '..', package: 'agent' };
+  const workspace = '[tool.uv]\nconstraint-dependencies = ["langgraph==1.2.20"]\nworkspace.members = ["agent"]\n';
+  const files = {
+    'pyproject.toml': workspace,
+    'agent/pyproject.toml': PYPROJECT.replace('==1.2.24', '>=1.2'),
+    'agent/langgraph.json': config({ dependencies: undefined, source }),
+    'agent/src/agent/__init__.py': '',
+    'agent/src/agent/greeting.py': PROJECT['src/agent/greeting.py'],
+    'agent/src/agent/graph.py': PROJECT['src/agent/graph.py'],
+  };
+  const lock = await lockOf(files);
+  const configPath = 'agent/langgraph.json';
+  const { lines } = await build({ files: { ...files, 'uv.lock': lock }, configPath }, 'DEPLOYED');
+  expect(lines).toContain(' + langgraph==1.2.20');
+  const stale = {
+    ...files,
+    'uv.lock': lock,
+    'agent/pyproject.toml': PYPROJECT.replace('langgraph==1.2.24', 'structlog'),
+  };
+  const { revision } = await build({ files: stale, configPath }, 'BUILD_FAILED');
+  expect(revision.status_message).toMatch(
+    /could not be installed: `uv sync --locked[\s\S]*lockfile[\s\S]*needs to be updated/,
+  );
+});
+
+/** Makes the lock file of a project with the uv of its deployment. */
+async function lockOf(files: Record<string, string>): Promise<string> {
+  const folder = join(platform.folder, 'locked');
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  const tools = join(platform.folder, 'build-tools', id, 'tools');
+  const [release] = await readdir(tools);
+  await promisify(execFile)(join(tools, release!, 'bin/uv'), ['lock'], { cwd: folder });
+  return readFile(join(folder, 'uv.lock'), 'utf8');
+}
+
+const ONE_FILE = { 'langgraph.json': config({ graphs: { agent: './agent.py:graph' } }), 'agent.py': GRAPH };
+
+it.each<[string, Order, RegExp]>([
+  [
+    'a package that does not exist',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['no-such-package-of-runyard'] }) } },
+    /^The packages could not be installed: `uv pip install .* no-such-package-of-runyard` ended with code 1\.[\s\S]*not found/,
+  ],
+  [
+    'a repository that is not reached',
+    {
+      files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['thing @ git+http://127.0.0.1:9/thing.git'] }) },
+    },
+    /^The packages could not be installed: .*`[\s\S]*Git operation failed/,
+  ],
+  [
+    'a Python that is not there',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ python_version: '3.99' }) } },
+    /^Python 3\.99 is not on this machine; it has 3\.1.* \(RUNYARD_PYTHONS\)/,
+  ],
+  [
+    'a dependency outside of the source',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['../../..'] }) } },
+    /^"dependencies" names \.\.\/\.\.\/\.\., which leads out of the source/,
+  ],
+  [
+    'an option in place of a dependency',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['--index-url=http://127.0.0.1:9'] }) } },
+    /which is an option and no requirement/,
+  ],
+  [
+    'a password in a dependency',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['a @ git+https://me:geheim@127.0.0.1/a'] }) } },
+    /^(?![\s\S]*geheim)"dependencies" has a password/,
+  ],
+  [
+    'no lock file',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: undefined, source: { kind: 'uv' } }) } },
+    /^"source" needs pyproject\.toml, which does not exist/,
+  ],
+  [
+    'a LangGraph that is too old',
+    { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['langgraph==0.4.10'] }) } },
+    /^The project's langgraph is 0\.4\.10; 0\.6\.0 or newer is needed/,
+  ],
+  [
+    'an error at import',
+    { files: { ...ONE_FILE, 'agent.py': 'graph = (' } },
+    /^Graph "agent" did not load: SyntaxError: [\s\S]*agent\.py/,
+  ],
+])('a build with %s fails and says so, and the active revision goes on', async (_, order, reason) => {
+  const active = (await platform.get(id)).body.active_revision_id;
+  const { revision, lines } = await build(order, 'BUILD_FAILED');
+  expect(revision.status_message).toMatch(reason);
+  expect(revision.status_message).not.toContain(platform.folder);
+  expect(lines.join('\n')).not.toContain(platform.folder);
+  expect((await platform.get(id)).body.active_revision_id).toBe(active);
+});
