@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
 from langgraph_sdk import get_client
+from pool import pool
 from typing_extensions import TypedDict
 
 
@@ -91,3 +92,10 @@ async def call_home(state: Steps):
 
 
 calls_home = StateGraph(Steps).add_node("call", call_home).add_edge(START, "call").compile()
+
+
+async def use_pool(state: Steps):
+    return {"log": [pool["state"]]}
+
+
+uses_pool = StateGraph(Steps).add_node("use", use_pool).add_edge(START, "use").compile()

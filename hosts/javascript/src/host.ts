@@ -197,7 +197,7 @@ export class Host {
       passOn: (request, body) => loopback.passOn(request, body),
       log: (message) => this.log({ level: 'error', message }),
     });
-    await serveProjectApp(app, socketPath, loopback);
+    if (socketPath !== null) await serveProjectApp(app, socketPath, loopback);
     const { paths, routes = null, openApi } = app;
     return { paths, routes, openApi, hasWebSockets: app.attachWebSockets !== null };
   }

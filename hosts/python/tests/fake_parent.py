@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from runyard_graph_host.clients.loopback import LoopbackTransport
 from runyard_graph_host.host import Host
 from runyard_graph_host.loading.load_graphs import load_graphs
 from runyard_graph_host.protocol.connection import Answer, HostConnection
@@ -197,7 +198,9 @@ class FakeParent:
 
 
 @asynccontextmanager
-async def started_host(directory: Path, **graphs: str) -> AsyncIterator[FakeParent]:
+async def started_host(
+    directory: Path, loopback: dict[str, str] | None = None, /, **graphs: str
+) -> AsyncIterator[FakeParent]:
     """Opens a host with graphs of files in a folder, `graph_id="file.py:name"`, without capturing the test's output."""
     ours, theirs = socket.socketpair()
     parent = FakeParent(ours)
@@ -206,6 +209,8 @@ async def started_host(directory: Path, **graphs: str) -> AsyncIterator[FakePare
     connection = HostConnection(lambda header, raw: host.receive(header, raw), lambda _reason: None)
     await asyncio.get_running_loop().create_connection(lambda: connection, sock=theirs)
     host = Host(connection)
+    if loopback is not None:
+        host.connect(LoopbackTransport(loopback["socketPath"], loopback["token"]))
     documents = [
         {"graphId": graph_id, "file": str(directory / source.split(":")[0]), "symbol": source.split(":")[1]}
         for graph_id, source in graphs.items()

@@ -18,17 +18,22 @@ SOURCES = Path(__file__).parents[1] / "src"
 class HostProcess(FakeParent):
     process: asyncio.subprocess.Process
 
-    async def load(self, directory: Path, graphs: dict[str, str], **project: Any) -> None:
+    async def load(
+        self, directory: Path, graphs: dict[str, str], loopback: dict[str, str] | None, **project: Any
+    ) -> None:
         documents = [
             {"graphId": graph_id, "file": str(directory / source.split(":")[0]), "symbol": source.split(":")[1]}
             for graph_id, source in graphs.items()
         ]
         whole = {"directory": str(directory), "graphs": documents, "env": {}, "revivableModules": [], **project}
-        await self.request("init", protocol=1, project=whole, loopback=None, publicUrl=None, limits=LIMITS)
+        await self.until(lambda: self.received and self.received[0][0]["t"] == "hello")
+        await self.request("init", protocol=1, project=whole, loopback=loopback, publicUrl=None, limits=LIMITS)
 
 
 @asynccontextmanager
-async def host_process(directory: Path, **graphs: str) -> AsyncIterator[HostProcess]:
+async def host_process(
+    directory: Path, *, loopback: dict[str, str] | None = None, **graphs: str
+) -> AsyncIterator[HostProcess]:
     ours, theirs = socket.socketpair()
 
     def take_descriptor() -> None:
@@ -47,7 +52,7 @@ async def host_process(directory: Path, **graphs: str) -> AsyncIterator[HostProc
     parent.process = process
     await parent.open()
     try:
-        await parent.load(directory, graphs)
+        await parent.load(directory, graphs, loopback)
         yield parent
     finally:
         parent.connection.close("the test is over")

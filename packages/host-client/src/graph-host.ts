@@ -168,8 +168,8 @@ class ChildGraphHost implements GraphHost {
     return this.#graphs;
   }
 
-  async serveApp({ file, symbol }: ProjectExport, socketPath: string): Promise<ServedApp> {
-    const loading = this.#connection.request(0, { t: 'app.serve', app: { file, symbol }, socketPath });
+  async serveApp(app: ProjectExport, socketPath: string | null): Promise<ServedApp> {
+    const loading = this.#connection.request(0, { t: 'app.serve', app, socketPath });
     return (await loadField(loading, 'http.app', this.#loadMs)).ok as ServedApp;
   }
 

@@ -35,8 +35,8 @@ export class HandlerAsker {
   }
 
   /** @throws GraphLoadError */
-  async load({ file, symbol }: ProjectExport): Promise<unknown> {
-    const loading = this.#connection.request(0, { t: this.#object.load, source: { file, symbol } });
+  async load(source: ProjectExport): Promise<unknown> {
+    const loading = this.#connection.request(0, { t: this.#object.load, source });
     return (await loadField(loading, this.#object.field, this.#loadMs)).ok;
   }
 
@@ -46,14 +46,13 @@ export class HandlerAsker {
    */
   async ask(
     handler: string,
-    { source: { file, symbol }, ...question }: { t: string; source: ProjectExport; [field: string]: unknown },
+    question: { t: string; source: ProjectExport; [field: string]: unknown },
     raw?: Uint8Array[],
   ): Promise<Answer> {
     const { HandlerError } = this.#object;
     const late = () => new HandlerError('late', handler, `no answer in ${this.#timeoutMs / 1000} s`);
     try {
-      const header = { ...question, source: { file, symbol } };
-      return await inTime(this.#connection.request(0, header, raw), this.#timeoutMs, late);
+      return await inTime(this.#connection.request(0, question, raw), this.#timeoutMs, late);
     } catch (cause) {
       if (!(cause instanceof RemoteError)) throw cause;
       const reason = cause.kind === 'gone' ? 'gone' : 'failed';

@@ -194,8 +194,8 @@ export interface GraphHost {
   getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]>;
   /** @throws GraphRequestError */
   updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<StateUpdate>;
-  /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
-  serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
+  /** Loads the app and serves it on a Unix socket; null: opens what it shares with the graphs. @throws GraphLoadError */
+  serveApp(app: ProjectExport, socketPath: string | null): Promise<ServedApp>;
   /** Loads the project's auth object. @throws GraphLoadError */
   loadAuth(source: ProjectExport): Promise<LoadedAuth>;
   /** Asks the project who calls. @throws AuthHandlerError */

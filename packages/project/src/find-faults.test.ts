@@ -35,11 +35,10 @@ it('each file that is missing, or in another language than the graphs, is named 
   ]);
 });
 
-it('a Python project has files or modules, and no routes of its own', async () => {
+it('a Python project has files or modules', async () => {
   const config = { graphs: { one: 'my_package.agent:graph', two: './two.py:graph' }, http: { app: './app.py:app' } };
   expect(await faultsOf(config, { 'app.py': '' })).toEqual([
     'langgraph.json: "graphs.two" names two.py, which does not exist.',
-    'langgraph.json: "http.app" names app.py: routes of their own are not served for Python projects yet.',
   ]);
 });
 

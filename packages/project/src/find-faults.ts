@@ -29,9 +29,6 @@ export async function findFaults(project: Project, findRelease: FindRelease): Pr
     if (languageOf(source) !== language) {
       return `${shown}, and the graphs are in ${NAMES[language]}: a project is in one language.`;
     }
-    if (language === 'python' && key === 'http.app') {
-      return `${shown}: routes of their own are not served for Python projects yet.`;
-    }
     // Python finds a module along its own path.
     const isThere = source.module !== undefined || (await stat(source.file).catch(() => null))?.isFile();
     return isThere ? undefined : `${shown}, which does not exist.`;

@@ -28,6 +28,7 @@ it('the whole value is embedded by default', () => {
 
 it.each([
   ['./src/embed.ts:embed', { kind: 'export', file: '/p/src/embed.ts', symbol: 'embed' }],
+  ['my_package.embed:embed', { kind: 'export', file: '', module: 'my_package.embed', symbol: 'embed' }],
   ['embed.mjs', { kind: 'export', file: '/p/embed.mjs', symbol: 'default' }],
   [
     'ollama:nomic-embed-text:v1.5',

@@ -24,9 +24,12 @@ export function storeSettings({ store, directory }: Pick<Project, 'store' | 'dir
   };
 }
 
-/** Distinguishes `./file.ts:export` from `provider:model` by its beginning or its extension. */
+/**
+ * Distinguishes `./file.ts:export` from `provider:model` by its beginning or its extension, and a module of Python by
+ * the dot in its name.
+ */
 export function embeddingsSource(embed: string, directory: string): EmbeddingsSource {
-  if (/^\.{0,2}\//.test(embed) || /\.([cm]?[jt]sx?|py)(:|$)/.test(embed)) {
+  if (/^\.{0,2}\//.test(embed) || /\.([cm]?[jt]sx?|py)(:|$)/.test(embed) || /^\w+(\.\w+)+:\w+$/.test(embed)) {
     return { kind: 'export', ...parseSource(embed, directory) };
   }
   const colon = embed.indexOf(':');

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Thread } from '@langchain/langgraph-sdk';
 import { preparePython, runProgram } from '@runyard/test-kit/python';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -71,6 +74,40 @@ describe('a project in Python, with the packages of the environment that is acti
     const { client } = deployment;
     const { thread_id } = await client.threads.create();
     expect(await client.runs.wait(thread_id, 'calls_home', { input: { log: [] } })).toEqual({ log: ['inside'] });
+  });
+
+  it('has routes of its own, middleware around those of the server, and what both share with its graphs', async () => {
+    const { client, url } = deployment;
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, 'agent', { input: hi });
+    const draft = await fetch(`${url}/drafts/${thread_id}`);
+    expect(await draft.json()).toEqual({ draft: { text: 'Dear Ada' }, pool: 'open' });
+    const thread = await fetch(`${url}/threads/${thread_id}`);
+    expect([thread.headers.get('x-project'), ((await thread.json()) as Thread).thread_id]).toEqual([
+      'marked',
+      thread_id,
+    ]);
+    expect((await fetch(`${url}/drafts`)).status).toBe(404);
+    // The lifespan is open in the process of the worker, too.
+    expect(await client.runs.wait(null, 'uses_pool', { input: { log: [] } })).toEqual({ log: ['open'] });
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, unknown> };
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/threads', '/drafts/{thread_id}']));
+    expect((await fetch(`${url}/docs`)).headers.get('content-type')).toContain('text/html');
+  });
+
+  it('answers websockets', async () => {
+    const socket = new WebSocket(`${deployment.url.replace('http', 'ws')}/echo`);
+    await once(socket, 'open');
+    socket.send('hi');
+    expect(String((await once(socket, 'message'))[0])).toBe('echo: hi');
+    socket.terminate();
+  });
+
+  it('streams through middleware to the SDK as without it', async () => {
+    const stream = deployment.client.runs.stream(null, 'steps', { input: { log: [] }, streamMode: 'updates' });
+    const names = [];
+    for await (const { event } of stream) names.push(event);
+    expect(names).toEqual(['metadata', ...Array<string>(5).fill('updates')]);
   });
 
   it('runs by the SDK for Python', async () => {

@@ -107,7 +107,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const store = new PostgresStore({ pool, cipher, retryMs: leaseMs * 0.5, ...storeOptions });
   const waiting = new WaitingRuns(() => claims.runsAwaited());
   const hosts = await openHosts(config, context, {
-    project: location,
+    opened: { project, ...location },
     servers: new ApiServers(pool),
     waiting,
     onReady: () => claims.wake(),

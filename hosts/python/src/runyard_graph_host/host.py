@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .answers import AnswerWithBytes
-from .clients.loopback import connect_clients
+from .clients.loopback import LoopbackTransport, connect_clients
 from .describe.describe_graph import GraphDescriber
 from .loading.load_graphs import load_graphs
 from .loading.loaded_graph import LoadedGraph
@@ -43,7 +43,7 @@ class Host:
         self._parts: RunParts | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._watchdog = Watchdog(self._loop, self.warn)
-        self._objects = ProjectObjects()
+        self._objects = ProjectObjects(self.warn)
         describer = GraphDescriber(connection, self._portal)
         self._notices: dict[str, Callable[[Header], None]] = {
             "run.start": self._start_run,
@@ -79,8 +79,7 @@ class Host:
         elif (request := self._requests.get(kind)) is not None:
             self._spawn(self._answer(header, raw, request))
         elif kind == "shutdown":
-            self._connection.answer(0, header["id"], None)
-            self._connection.finish()
+            self._spawn(self._shut_down(header["id"]))
         else:
             self._connection.refuse_unknown(header)
 
@@ -91,11 +90,16 @@ class Host:
         for name, value in project["env"].items():
             os.environ.setdefault(name, value)
         self._objects.directory = project["directory"]
-        if header["loopback"] is not None:
-            connect_clients(header["loopback"])
+        if (loopback := header["loopback"]) is not None:
+            self.connect(LoopbackTransport(loopback["socketPath"], loopback["token"]))
         serializer = StateSerializer.of_project(project, self.warn)
         self.take_graphs(await load_graphs(project, self.warn), limits, header["publicUrl"], serializer)
         return [_description_of(graph) for graph in self._graphs.values()]
+
+    def connect(self, loopback: LoopbackTransport) -> None:
+        """Has code of the project reach the deployment's own server."""
+        self._objects.loopback = loopback
+        connect_clients(loopback)
 
     def take_graphs(
         self, graphs: dict[str, LoadedGraph], limits: Limits, public_url: str | None, serializer: StateSerializer
@@ -104,6 +108,11 @@ class Host:
         self._graphs = graphs
         self._states = StateRequests(self._connection, self._portal, serializer, PlainSerializer())
         self._parts = RunParts(self._connection, self._portal, serializer, limits, public_url)
+
+    async def _shut_down(self, number: int) -> None:
+        self._connection.answer(0, number, None)
+        await self._objects.close()
+        self._connection.finish()
 
     async def _get_state(self, header: Header, _: memoryview) -> AnswerWithBytes:
         request = header["request"]

@@ -1,13 +1,14 @@
-"""Answers requests to objects of the project beside its graphs: its users, its encryption and its embeddings."""
+"""Answers requests to objects of the project beside its graphs: its app, users, encryption and embeddings."""
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .answers import AnswerWithBytes
 from .auth.project_auth import ProjectAuth
+from .clients.loopback import LoopbackTransport
 from .embeddings.project_embeddings import TextEmbedder, open_embeddings, pack_vectors
 from .encryption.project_encryption import ProjectEncryption
 from .loading.load_failure import describe_load_failure
@@ -15,18 +16,29 @@ from .loading.project_source import ProjectSource
 from .protocol.errors import GraphLoadError, Header
 from .serialization.wire_json import to_wire_json
 
+if TYPE_CHECKING:
+    from .app.project_app import ProjectApp
+
 T = TypeVar("T")
+_APP = 'The app of "http.app"'
+
 Work = Callable[[Header, memoryview], Awaitable[Any]]
 
 
 class ProjectObjects:
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
         # The folder of langgraph.json, once it is known.
         self.directory = ""
+        # The deployment's own server, once it is known.
+        self.loopback: LoopbackTransport | None = None
+        self._apps: dict[str, ProjectApp] = {}
+        self._app = _OnceLoaded(self._load_app, _APP)
         self._auth = _OnceLoaded(self._load_auth, 'The handler of "auth.path"')
         self._encryption = _OnceLoaded(self._load_encryption, 'The object of "encryption.path"')
         self._embeddings = _OnceLoaded(self._load_embeddings, 'What "store.index.embed" names')
         self.requests: dict[str, Work] = {
+            "app.serve": self._serve_app,
             "auth.load": self._describe_auth,
             "auth.authenticate": self._authenticate,
             "auth.authorize": self._authorize,
@@ -37,6 +49,20 @@ class ProjectObjects:
             "encryption.json": self._encrypt_json,
             "embed.texts": self._embed,
         }
+
+    async def close(self) -> None:
+        await asyncio.gather(*(app.close() for app in self._apps.values()))
+
+    async def _serve_app(self, header: Header, _: memoryview) -> Any:
+        app = await self._app.get(header["app"], self.directory)
+        try:
+            await app.open()
+        except Exception as cause:
+            raise GraphLoadError(describe_load_failure(_APP, cause, Path(self.directory))) from cause
+        self._apps[json.dumps(header["app"])] = app
+        if header["socketPath"] is not None:
+            await app.listen(header["socketPath"])
+        return app.description
 
     async def _describe_auth(self, header: Header, _: memoryview) -> dict[str, Any]:
         auth = await self._auth.get(header["source"], self.directory)
@@ -79,6 +105,18 @@ class ProjectObjects:
         vectors = await embed(header["texts"], header["as"])
         lengths, parts = pack_vectors(vectors)
         return AnswerWithBytes(lengths, parts)
+
+    def _load_app(self, source: Mapping[str, Any]) -> "ProjectApp":
+        found = ProjectSource.of(source, self.directory)
+        exported = found.import_symbol()
+        if self.loopback is None:
+            raise GraphLoadError("an app needs a server that it can pass requests on to.")
+        try:
+            from .app.project_app import to_project_app
+        except ImportError as error:
+            kind = type(exported).__name__
+            raise GraphLoadError(f'"{found.symbol}" is a {kind}, not a Starlette or FastAPI app.') from error
+        return to_project_app(exported, found.symbol, self.loopback, self._warn)
 
     def _load_auth(self, source: Mapping[str, Any]) -> ProjectAuth:
         return ProjectAuth(ProjectSource.of(source, self.directory).import_symbol(), source["symbol"])

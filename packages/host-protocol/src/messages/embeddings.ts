@@ -4,7 +4,12 @@ import { form, request } from './message.ts';
 const EmbeddingsSource = form(
   'EmbeddingsSource',
   Type.Union([
-    Type.Object({ kind: Type.Literal('export'), file: Type.String(), symbol: Type.String() }),
+    Type.Object({
+      kind: Type.Literal('export'),
+      file: Type.String(),
+      module: Type.Optional(Type.String()),
+      symbol: Type.String(),
+    }),
     Type.Object({
       kind: Type.Literal('provider'),
       provider: Type.String(),

@@ -125,8 +125,12 @@ export const projectToHost = {
   ping: request('ping', {}, { answer: Type.Null(), means: 'is the event loop alive?' }),
   'app.serve': request(
     'app.serve',
-    { app: ProjectExport, socketPath: Type.String() },
-    { answer: ServedApp, means: "load the project's HTTP app and serve it there, see below; error kind `load`" },
+    { app: ProjectExport, socketPath: Type.Union([Type.String(), Type.Null()]) },
+    {
+      answer: ServedApp,
+      means:
+        "load the project's HTTP app and serve it there, see below; null: only open what the app opens before its first request; error kind `load`",
+    },
   ),
   shutdown: request('shutdown', {}, { answer: Type.Null(), means: 'answer, then exit' }),
 } as const;

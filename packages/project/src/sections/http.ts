@@ -48,7 +48,7 @@ export const HttpSection = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'The app of the project, `"./file.ts:export"`: a Hono or Express app, a Fastify instance, or a fetch handler. See [below](#routes-of-your-own).',
+          'The app of the project, `"./file.ts:export"`: a Hono or Express app, a Fastify instance, or a fetch handler; in Python a FastAPI or Starlette app, `"./file.py:app"` or `"package.module:app"`. See [below](#routes-of-your-own).',
       }),
     ),
     disable_assistants: flag('404 for assistants.'),

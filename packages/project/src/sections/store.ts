@@ -6,7 +6,7 @@ const StoreIndexSection = Type.Object(
     embed: Type.String({
       pattern: ':|\\.[cm]?[jt]sx?$',
       description:
-        'What makes vectors of texts: `"provider:model"` (`"openai:text-embedding-3-small"`; the provider\'s `@langchain` package and its key are the project\'s), or `"./file.ts:export"`, a function `(texts: string[]) => Promise<number[][]>` or LangChain embeddings.',
+        'What makes vectors of texts: `"provider:model"` (`"openai:text-embedding-3-small"`; the provider\'s `@langchain` package and its key are the project\'s), or `"./file.ts:export"`, a function `(texts: string[]) => Promise<number[][]>` or LangChain embeddings. In Python: `"./file.py:name"` or `"package.module:name"`.',
     }),
     dims: Type.Integer({
       minimum: 1,

@@ -1,4 +1,4 @@
-import { hostUserOf, openLoopback, SocketFolder, startGraphHost } from '@runyard/host-client';
+import { type GraphHost, hostUserOf, openLoopback, SocketFolder, startGraphHost } from '@runyard/host-client';
 import type { OpenProject } from '@runyard/project';
 import type { ApiServers } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
@@ -8,8 +8,7 @@ import type { WaitingRuns } from '../loopback/waiting-runs.ts';
 import { HostSupervisor, type HostSupervisorOptions } from './host-supervisor.ts';
 
 export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLost'> {
-  /** The project, and the environment of its code. */
-  project: Pick<OpenProject, 'configPath' | 'environment'>;
+  opened: Pick<OpenProject, 'project' | 'configPath' | 'environment'>;
   servers: ApiServers;
   waiting: WaitingRuns;
 }
@@ -21,7 +20,7 @@ export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLo
 export async function openHosts(
   config: Config,
   { logger, lifecycle }: ServiceContext,
-  { project, servers, waiting, ...events }: HostParts,
+  { opened: { project, ...location }, servers, waiting, ...events }: HostParts,
 ): Promise<HostSupervisor> {
   const forwarding = new ServerForwarder({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
   lifecycle.onStop('own server', () => forwarding.close());
@@ -32,10 +31,10 @@ export async function openHosts(
   lifecycle.onStop('loopback', close);
   return new HostSupervisor({
     logger,
-    start: (onExit) =>
-      startGraphHost({
-        ...project,
-        environment: sockets.withHome(project.environment),
+    start: async (onExit) => {
+      const host = await startGraphHost({
+        ...location,
+        environment: sockets.withHome(location.environment),
         user,
         loopback: { socketPath, token },
         publicUrl: config.LANGGRAPH_API_URL,
@@ -43,8 +42,25 @@ export async function openHosts(
         limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
         onExit,
-      }),
+      });
+      await openApp(host, project);
+      return host;
+    },
     deadMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
     ...events,
   });
+}
+
+/**
+ * Opens what the app of a Python project opens before its first request: the graphs may use it. Apps in JavaScript open
+ * nothing apart from their module.
+ */
+async function openApp(host: GraphHost, { app, language }: OpenProject['project']): Promise<void> {
+  if (app === null || language !== 'python') return;
+  try {
+    await host.serveApp(app, null);
+  } catch (error) {
+    await host.close(0);
+    throw error;
+  }
 }
