@@ -15,7 +15,7 @@ async function makePython(environment: string): Promise<string> {
   return file;
 }
 
-it('the Python of a project is beside its file, else in the active environment, else on the PATH', async () => {
+it('the Python of a project, with its programs, is beside its file, else in the active environment, else on the PATH', async () => {
   const active = join(folder, 'active');
   const commandOf = async (environment = {}) => (await pythonHost(folder, environment)).command;
   expect(await commandOf()).toBe('python3');
@@ -24,4 +24,9 @@ it('the Python of a project is beside its file, else in the active environment, 
   expect(await commandOf({ VIRTUAL_ENV: active })).toBe(ofActive);
   const beside = await makePython(join(folder, '.venv'));
   expect(await commandOf({ VIRTUAL_ENV: active })).toBe(beside);
+  const { environment } = await pythonHost(folder, { VIRTUAL_ENV: active, PATH: '/bin' });
+  expect(environment).toMatchObject({
+    VIRTUAL_ENV: join(folder, '.venv'),
+    PATH: `${join(folder, '.venv/bin')}:/bin`,
+  });
 });

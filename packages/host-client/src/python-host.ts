@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { childFiles } from './child-files.ts';
 import type { HostCommand } from './host-command.ts';
 
@@ -10,15 +10,20 @@ import type { HostCommand } from './host-command.ts';
  * @param environment the one that the project's code gets
  */
 export async function pythonHost(directory: string, environment: Record<string, string>): Promise<HostCommand> {
-  const { VIRTUAL_ENV: active } = environment;
-  const places = [join(directory, '.venv'), ...(active ? [active] : [])].map((folder) => join(folder, 'bin/python'));
-  const found = await Promise.all(places.map(isProgram));
-  const place = found.indexOf(true);
+  const { VIRTUAL_ENV: active, PATH: path } = environment;
+  const places = [join(directory, '.venv'), ...(active ? [active] : [])];
+  const found = await Promise.all(places.map((folder) => isProgram(join(folder, 'bin/python'))));
+  const place = places[found.indexOf(true)];
   return {
-    command: places[place] ?? 'python3',
+    command: place === undefined ? 'python3' : join(place, 'bin/python'),
     // Neither the folder of the project comes before what is installed, nor does the locale decide about text.
     args: ['-P', '-X', 'utf8', '-m', 'runyard_graph_host'],
     environment: {
+      // Programs that the project starts are those of its environment.
+      ...(place !== undefined && {
+        VIRTUAL_ENV: place,
+        PATH: [join(place, 'bin'), ...(path ? [path] : [])].join(delimiter),
+      }),
       PYTHONPATH: [childFiles.python, ...(environment.PYTHONPATH ? [environment.PYTHONPATH] : [])].join(':'),
       PYTHONUNBUFFERED: '1',
       // The folder of the project may be closed to writing, and is the author's.

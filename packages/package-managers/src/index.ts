@@ -20,6 +20,7 @@ export { type PackageTool, toolEnvironment, YARN_VARIABLES } from './package-too
 export { ProjectError } from './project-error.ts';
 export * from './python/companions.ts';
 export { fetchUv } from './python/fetch-uv.ts';
+export { INDEX_VARIABLES, withUvVariables } from './python/index-variables.ts';
 export * from './python/install-steps.ts';
 export * from './python/interpreters.ts';
 export { moveCommand } from './python/move-environment.ts';

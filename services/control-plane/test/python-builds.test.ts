@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LogPage } from '@runyard/contracts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UserRange } from '../src/system-users/user-range.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, type Order } from './support/sources.ts';
 
@@ -183,4 +184,56 @@ it.each<[string, Order, RegExp]>([
   expect(revision.status_message).not.toContain(platform.folder);
   expect(lines.join('\n')).not.toContain(platform.folder);
   expect((await platform.get(id)).body.active_revision_id).toBe(active);
+});
+
+// Only root may start processes as another user.
+describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
+  const PROJECT_USERS = '100000-999999999';
+  let guarded: TestPlatform;
+  beforeAll(async () => {
+    guarded = await TestPlatform.start({ PROJECT_USERS });
+  });
+  afterAll(() => guarded.close());
+
+  it('what a package runs when it is installed has the user of the build and none of its secrets', async () => {
+    const setup = `
+import json, os, setuptools
+def read(path):
+    try:
+        return open(path).read()
+    except OSError as error:
+        return type(error).__name__
+with open("seen.json", "w") as file:
+    json.dump({"env": dict(os.environ), "uid": os.getuid(), "parent": read("/proc/%d/environ" % os.getppid()),
+               "service": read("/proc/${process.pid}/environ"), "data": read(os.path.expanduser("~/../../holders"))}, file)
+setuptools.setup(name="agent", py_modules=[])
+`;
+    const { id } = await createEmpty(guarded);
+    const files = { ...ONE_FILE, 'setup.py': setup };
+    const secrets = { MODEL_KEY: 'model-key-value', UV_INDEX_OURS_PASSWORD: 'index-password' };
+    const { body } = await deploy(guarded, id, { files, secrets, install_command: null });
+    await guarded.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    const answer = await fetch(`${await guarded.upstreamOf(id)}/started-with`);
+    const { env } = (await answer.json()) as { env: { PROJECT_DIR: string } };
+    const text = await readFile(join(env.PROJECT_DIR, 'seen.json'), 'utf8');
+    const user = new UserRange(PROJECT_USERS).buildUserOf(id);
+    expect(JSON.parse(text)).toMatchObject({
+      uid: user.uid,
+      env: { UV_INDEX_OURS_PASSWORD: 'index-password' },
+      service: 'PermissionError',
+      data: 'PermissionError',
+    });
+    for (const hidden of [
+      'model-key-value',
+      'ENCRYPTION_KEY',
+      'INTERNAL_TOKEN',
+      'DATA_POSTGRES',
+      guarded.encryptionKey,
+    ])
+      expect(text).not.toContain(hidden);
+    // The next build can change neither what runs nor the tools that it gets.
+    const tools = join(guarded.folder, 'build-tools', id, 'tools');
+    for (const place of [join(env.PROJECT_DIR, '.venv/bin'), join(tools, (await readdir(tools))[0]!, 'bin/uv')])
+      expect((await stat(place)).uid).toBe(0);
+  });
 });

@@ -3,6 +3,7 @@ import { selectPassedVariables } from './passed-variables.ts';
 
 it('control-plane runs deployments as the person who starts the platform says, and gets nothing else', () => {
   const engine = {
+    PIP_INDEX_URL: 'https://packages.example.com/simple',
     DRIVER: 'process',
     DOCKER_HOST: 'unix:///run/user/1000/docker.sock',
     CONTAINER_NETWORK: 'host',

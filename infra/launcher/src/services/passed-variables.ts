@@ -1,3 +1,5 @@
+import { INDEX_VARIABLES } from '@runyard/package-managers';
+
 /** Variables of services that the person who starts the platform may set. */
 const PASSED_ON = {
   'control-plane': [
@@ -14,6 +16,9 @@ const PASSED_ON = {
     'DOCKER_CERT_PATH',
     'DOCKER_TLS_VERIFY',
     'XDG_RUNTIME_DIR',
+    // Python projects are installed with these.
+    'RUNYARD_PYTHONS',
+    ...INDEX_VARIABLES,
   ],
   'org-access': [
     'SMTP_URL',

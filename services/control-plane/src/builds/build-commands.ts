@@ -17,7 +17,7 @@ export interface BuildCommandsOptions {
 }
 
 /** Lines of an answer beyond this are dropped: it is for this service, and a project may print any number. */
-const ANSWER_LINES_MAX = 10_000;
+const ANSWER_LINES_MAX = 2_000;
 
 /** Runs the commands of one build, as its user, with the tools that were fetched for it. */
 export class BuildCommands {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { machineEnvironment } from '@runyard/contracts';
-import { YARN_VARIABLES } from '@runyard/package-managers';
+import { INDEX_VARIABLES, withUvVariables, YARN_VARIABLES } from '@runyard/package-managers';
 
 /**
  * Matches a deployment's secrets for package registries. Install scripts must not see the other secrets, which are for
@@ -13,7 +13,7 @@ const REGISTRY_SECRETS =
   /^(npm_config_.+|npm_token|node_auth_token|yarn_npm_.+|bun_config_.+|bun_auth_token|pip_(extra_)?index_url|pip_find_links|pip_trusted_host|uv_(default_|extra_)?index(_.+)?|uv_find_links)$/i;
 
 /** Variables that an operator may set for the package managers of all builds. None of them may contain a credential. */
-const REGISTRY_SETTINGS = [
+const REGISTRY_SETTINGS: readonly string[] = [
   'npm_config_registry',
   'NPM_CONFIG_REGISTRY',
   'npm_config_cafile',
@@ -21,26 +21,8 @@ const REGISTRY_SETTINGS = [
   'YARN_NPM_REGISTRY_SERVER',
   'YARN_REGISTRY',
   'BUN_CONFIG_REGISTRY',
-  'PIP_INDEX_URL',
-  'PIP_EXTRA_INDEX_URL',
-  'PIP_FIND_LINKS',
-  'PIP_TRUSTED_HOST',
-  'PIP_CERT',
-  'PIP_DEFAULT_TIMEOUT',
-  'UV_DEFAULT_INDEX',
-  'UV_INDEX',
-  'UV_FIND_LINKS',
-  'UV_HTTP_TIMEOUT',
-  'SSL_CERT_FILE',
+  ...INDEX_VARIABLES,
 ];
-
-/** Settings of pip by what uv calls them. A value for uv itself wins. */
-const UV_SETTINGS: Readonly<Record<string, string>> = {
-  UV_DEFAULT_INDEX: 'PIP_INDEX_URL',
-  UV_INDEX: 'PIP_EXTRA_INDEX_URL',
-  UV_FIND_LINKS: 'PIP_FIND_LINKS',
-  SSL_CERT_FILE: 'PIP_CERT',
-};
 
 export interface BuildFolders {
   /** Removed after the build. */
@@ -68,8 +50,8 @@ export async function buildEnvironment(
     ...(cafile !== null && { NODE_EXTRA_CA_CERTS: cafile }),
     ...machine,
     ...registryVariables(registry),
-    ...withUvSettings(pickVariables(process.env, (name) => REGISTRY_SETTINGS.includes(name))),
-    ...withUvSettings(pickVariables(secrets, (name) => REGISTRY_SECRETS.test(name))),
+    ...withUvVariables(pickVariables(process.env, (name) => REGISTRY_SETTINGS.includes(name))),
+    ...withUvVariables(pickVariables(secrets, (name) => REGISTRY_SECRETS.test(name))),
     HOME: folders.home,
     TMPDIR: folders.home,
     CI: 'true',
@@ -99,11 +81,6 @@ export async function buildEnvironment(
     // A repository that asks for a password fails at once.
     GIT_TERMINAL_PROMPT: '0',
   };
-}
-
-function withUvSettings(variables: Record<string, string>): Record<string, string> {
-  const ofPip = Object.entries(UV_SETTINGS).map(([name, pip]) => [name, variables[pip]] as const);
-  return { ...pickVariables(Object.fromEntries(ofPip), () => true), ...variables };
 }
 
 /** Returns the environment with these folders at the front of its PATH. */
