@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ObjectStorage } from './object-storage.ts';
 
-/** The folder for files that are being copied, in the same file system. No other name begins with a dot. */
+/** The folder for files that are not objects yet, in the same file system. No other name begins with a dot. */
 export const INCOMING = '.incoming';
 
 /** Stores objects as files of a folder, which several machines may share. */
@@ -22,7 +21,11 @@ export class FolderStorage implements ObjectStorage {
     const aside = join(this.#folder, INCOMING, randomUUID());
     for (const folder of [dirname(place), dirname(aside)]) await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
-      await copyFile(file, aside, constants.COPYFILE_FICLONE);
+      // A copy would take the bytes a second time, of a disk that may have no room for them.
+      await rename(file, aside).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EXDEV') throw error;
+        return copyFile(file, aside);
+      });
       const copy = await open(aside, 'r+');
       await copy.sync().finally(() => copy.close());
       await rename(aside, place);

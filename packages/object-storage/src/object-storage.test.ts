@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -159,6 +159,15 @@ it('a folder keeps nothing of an object that was not written completely', async 
   const storage = new FolderStorage(objects);
   await expect(storage.put('a/b', join(folder, 'missing'))).rejects.toThrow('ENOENT');
   for (const place of ['a', '.incoming']) expect(await readdir(join(objects, place))).toEqual([]);
+});
+
+it('a folder takes a file over instead of a copy, which would need as much room again', async () => {
+  const storage = new FolderStorage(join(folder, 'moved'));
+  const file = join(folder, 'large');
+  await writeFile(file, 'bytes');
+  const { ino } = await stat(file);
+  await storage.put('a', file);
+  expect((await stat(join(folder, 'moved', 'a'))).ino).toBe(ino);
 });
 
 it('a folder contains no objects outside of it', async () => {

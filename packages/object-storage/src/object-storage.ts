@@ -20,7 +20,10 @@ export class ObjectStorageUnavailableError extends UnavailableError {
  * may throw ObjectStorageUnavailableError.
  */
 export interface ObjectStorage {
-  /** Stores a copy of a local file, whole or not at all. Replaces an existing object. */
+  /**
+   * Stores a local file, whole or not at all. Replaces an existing object. The file may be moved: the caller has no more
+   * use for it, and removes what is left.
+   */
   put(path: string, file: string, signal?: AbortSignal): Promise<void>;
   /** Returns null when the object does not exist. Failures during reading are errors of the stream. */
   open(path: string, signal?: AbortSignal): Promise<Readable | null>;

@@ -25,8 +25,8 @@ export interface DiskReserve {
 }
 
 /**
- * Returns the smallest room that the limits leave. Concurrent uploads do not count each other, so they may exceed a limit
- * together.
+ * Returns the smallest room that the limits leave. Concurrent uploads may exceed a limit together, unless the caller counts
+ * what they receive as stored.
  *
  * @param limits null for what only the disk limits
  */
