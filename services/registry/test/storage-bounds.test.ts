@@ -4,7 +4,7 @@ import type { StorageLimits } from '@runyard/contracts';
 import { digestOf, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StorageQuota } from '../src/storage-quota/storage-quota.ts';
-import { errorOf, TestRegistry } from './support/test-registry.ts';
+import { errorOf, type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 const MEGABYTE = 1_000_000;
 let test: TestRegistry;
@@ -132,4 +132,55 @@ it('the buffers of concurrent layers are limited', async () => {
   expect(refused.headers.get('retry-after')).toBe('1');
   sending?.destroy();
   await waitFor(async () => (await push.pushBlob(repository, [Buffer.from('a layer')])).status === 201);
+});
+
+describe('layers that are being received', () => {
+  const MEBIBYTE = 1024 * 1024;
+  let wide: TestRegistry;
+  beforeAll(async () => {
+    const max = { deployment: 20 * MEBIBYTE, workspace: 1000 * MEBIBYTE };
+    wide = await TestRegistry.open({ blobLimitBytes: 40 * MEBIBYTE, max });
+  });
+  afterAll(() => wide?.close());
+
+  /** Begins to send a layer. */
+  async function sendSlowly({ id, repository, push }: PushedTo, bytes: number) {
+    const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+    const { pathname } = new URL(begun.headers.get('location')!, wide.origin);
+    const authorization = `Bearer ${wide.tokens.issue({ deploymentId: id, mayPush: true }, 60_000)}`;
+    const sending = request(wide.origin + pathname, { method: 'PATCH', headers: { authorization } });
+    const answer = new Promise<number>((resolve, reject) => {
+      sending.on('error', reject).on('response', (res) => resolve(res.resume().statusCode!));
+    });
+    answer.catch(() => undefined);
+    sending.write(Buffer.alloc(bytes));
+    return { sending, answer };
+  }
+  const workspaceId = randomUUID();
+  const open = () => wide.deployment('internal_docker', workspaceId);
+  const storedFor = async ({ id }: PushedTo) =>
+    (await wide.quota.count({ deploymentId: id, workspaceId, isForPlatform: false })).deployment;
+
+  it('count for other pushes, until they break off', async () => {
+    const to = await open();
+    const first = await sendSlowly(to, 17 * MEBIBYTE);
+    await waitFor(async () => (await storedFor(to)) >= 16 * MEBIBYTE);
+    const other = await to.push.send('POST', `/v2/${to.repository}/blobs/uploads/`);
+    const send = () => to.push.send('PATCH', other.headers.get('location')!, { body: new Uint8Array(4 * MEBIBYTE) });
+    expect(await errorOf(await send())).toEqual([403, 'DENIED']);
+    first.sending.destroy();
+    await waitFor(async () => (await storedFor(to)) === 0);
+    expect((await send()).status).toBe(202);
+  });
+
+  it('do not exceed a limit together', async () => {
+    const to = await open();
+    const all: Awaited<ReturnType<typeof sendSlowly>>[] = [];
+    for (let number = 0; number < 4; number += 1) all.push(await sendSlowly(to, 6 * MEBIBYTE));
+    for (const { sending } of all) sending.end();
+    const statuses = await Promise.all(all.map(({ answer }) => answer));
+    expect(statuses).toContain(403);
+    expect(await storedFor(to)).toBe(statuses.filter((status) => status === 202).length * 6 * MEBIBYTE);
+    expect(await storedFor(to)).toBeLessThanOrEqual(20 * MEBIBYTE);
+  });
 });

@@ -2,7 +2,14 @@ import type { Readable } from 'node:stream';
 import { DIGEST } from '@runyard/image-registry';
 import { RegistryError } from '../registry-error.ts';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
-import { digestOfParts, type PartStorage, readBlob, type SizeLimit, writePart } from '../stored-images/blob-parts.ts';
+import {
+  type BlobPart,
+  digestOfParts,
+  type PartStorage,
+  readBlob,
+  type SizeLimit,
+  writePart,
+} from '../stored-images/blob-parts.ts';
 import type { ImageOwner } from '../stored-images/image-owner.ts';
 import type { RegistryStore, Upload } from '../stored-images/registry-store.ts';
 
@@ -70,13 +77,35 @@ export class Blobs {
     const { deploymentId } = owner;
     const upload = await this.upload(deploymentId, id);
     if (start !== undefined && start !== upload.size) throw outOfOrderUpload(upload);
-    const part = await writePart(this.#storage, deploymentId, body, await this.#bound(owner, upload));
+    const part = await this.#receive(owner, upload, body);
     if (!part) return upload;
     if (!(await this.#store.extendUpload(deploymentId, upload, part))) {
+      await this.#store.countIncoming(id, -part.size);
       await this.#storage.removals.abandon([part.key]);
       throw outOfOrderUpload(await this.upload(deploymentId, id));
     }
     return { ...upload, size: upload.size + part.size, parts: [...upload.parts, part] };
+  }
+
+  /**
+   * Stores what a request sends as a part of the upload. It is counted while it comes, and compared with the room after
+   * that, so that requests at the same time leave each other's room alone, on whichever process they are.
+   */
+  async #receive(owner: ImageOwner, upload: Upload, body: Readable): Promise<BlobPart | null> {
+    const bound = await this.#bound(owner, upload);
+    let counted = 0;
+    const accept = async (bytes: number) => {
+      await this.#store.countIncoming(upload.id, bytes);
+      counted += bytes;
+      const room = await this.#quota.room(owner);
+      if (room.bytes < 0) throw new RegistryError('DENIED', room.refusal.message);
+    };
+    try {
+      return await writePart(this.#storage, owner.deploymentId, body, { ...bound, accept });
+    } catch (error) {
+      await this.#store.countIncoming(upload.id, -counted).catch(() => undefined);
+      throw error;
+    }
   }
 
   /**
@@ -108,7 +137,7 @@ export class Blobs {
     await this.#discard(deploymentId, id);
   }
 
-  async #bound(owner: ImageOwner, upload: Upload): Promise<SizeLimit> {
+  async #bound(owner: ImageOwner, upload: Upload): Promise<Omit<SizeLimit, 'accept'>> {
     // The last request of an upload may still come, without bytes.
     if (upload.parts.length >= PIECES_FREE + Math.floor(upload.size / BYTES_PER_FURTHER_PIECE))
       return { bytes: 0, refusal: new RegistryError('SIZE_INVALID', 'The upload has too many small pieces.') };

@@ -16,7 +16,7 @@ export const storageQuotaVariables = {
 const STORED = `
   SELECT deployment_id, size AS bytes FROM registry_blob WHERE NOT is_shared
   UNION ALL SELECT deployment_id, octet_length(content) FROM registry_manifest
-  UNION ALL SELECT deployment_id, size FROM registry_upload`;
+  UNION ALL SELECT deployment_id, size + incoming FROM registry_upload`;
 
 /** Limits what is stored for deployments, together with the sources that control-plane stores for them. */
 export class StorageQuota {

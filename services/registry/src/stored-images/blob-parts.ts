@@ -35,7 +35,12 @@ export interface PartStorage {
 export interface SizeLimit {
   bytes: number;
   refusal: RegistryError;
+  /** Accepts bytes that came, step by step. @throws RegistryError when there is no room for them any more */
+  accept(bytes: number): Promise<void>;
 }
+
+/** Bytes of one request that may come before they are accepted. */
+const STEP_BYTES = 16 * 1024 * 1024;
 
 /**
  * Writes a stream as one object. The object is removed unless it gets an owner within a day (`pendingObjects.keep`).
@@ -55,13 +60,21 @@ export async function writePart(
   const file = join(temporaryFolder, id);
   const hash = createHash('sha256');
   let size = 0;
+  let accepted = 0;
+  const accept = async () => {
+    const bytes = size - accepted;
+    accepted = size;
+    if (bytes > 0) await bound.accept(bytes);
+  };
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       size += chunk.length;
       if (size > bound.bytes) throw bound.refusal;
+      if (size - accepted >= STEP_BYTES) await accept();
       hash.update(chunk);
       yield chunk;
     }
+    await accept();
   }
   await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
   try {

@@ -86,12 +86,18 @@ export class RegistryStore {
     return row && { id, size: Number(row.size), parts: partsOf(row.parts) };
   }
 
-  /** Returns false when another request was faster, or the deployment was deleted. */
+  /** Counts bytes that are being received for an upload. A negative number takes them back. */
+  async countIncoming(id: string, bytes: number): Promise<void> {
+    await this.#database.prisma.$executeRaw`
+      UPDATE registry_upload SET incoming = incoming + ${bytes}::bigint, changed_at = now() WHERE id = ${id}::uuid`;
+  }
+
+  /** Adds a part that was counted as incoming. Returns false when another request was faster, or the deployment was deleted. */
   async extendUpload(deploymentId: string, before: Upload, part: BlobPart): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
       const count = await transaction.$executeRaw`
-        UPDATE registry_upload SET size = size + ${part.size}::bigint, changed_at = now(),
-          parts = parts || ${JSON.stringify([part])}::jsonb
+        UPDATE registry_upload SET size = size + ${part.size}::bigint, incoming = incoming - ${part.size}::bigint,
+          changed_at = now(), parts = parts || ${JSON.stringify([part])}::jsonb
         WHERE id = ${before.id}::uuid AND deployment_id = ${deploymentId}::uuid AND size = ${before.size}::bigint`;
       if (count > 0) await pendingObjects.assignOwner(transaction, [part.key]);
       return count > 0;
