@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listAccessibilityViolations, newVisitor, startBrowser } from '../harness/browser.ts';
 
 const ORG_ACCESS = path.resolve(import.meta.dirname, '../../services/org-access');
-const INTERNAL_TOKEN = 'the platform speaks to itself';
+const INTERNAL_TOKEN = 'the platform speaks to itself alone';
 const PASSWORD = 'seven grey herons asleep';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { RegistryTokens } from './registry-tokens.ts';
 
-const tokens = new RegistryTokens('the platform speaks to itself');
+const tokens = new RegistryTokens('the platform speaks to itself alone');
 const grant = { deploymentId: randomUUID(), name: 'agent', mayPush: false };
 
 describe('a token of the registry', () => {

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { readConfig, serviceVariables } from './config.ts';
+import { internalTokenVariable, readConfig, serviceVariables } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { ConnectionUri } from './connection-uri.ts';
 
@@ -34,6 +34,15 @@ describe('the configuration', () => {
 
   it('treats an empty variable as unset', () => {
     expect(read({ DATABASE_URI: 'x', WORKERS: '' }).WORKERS).toBe(10);
+  });
+
+  it('refuses an internal token that could be guessed, and says how to make one', () => {
+    const of = (INTERNAL_TOKEN: string) => () =>
+      readConfig(Type.Object({ INTERNAL_TOKEN: internalTokenVariable }), { environment: { INTERNAL_TOKEN } });
+    expect(of('made up by somebody')).toThrow(
+      'INTERNAL_TOKEN must have at least 32 characters. Secret shared by the services of one platform; `openssl rand -hex 32` makes one.',
+    );
+    expect(of('0123456789abcdef0123456789abcdef')).not.toThrow();
   });
 
   it('reports all faults, in one sentence per variable', () => {

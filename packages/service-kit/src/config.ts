@@ -122,15 +122,21 @@ export function deploymentMetricIdentity(config: {
   };
 }
 
+/**
+ * The secret that the services of one platform share. Tokens for images are signed with a key of it, and whoever holds one
+ * can test guesses by it: a secret that somebody made up would be found.
+ */
+export const internalTokenVariable = Type.String({
+  minLength: 32,
+  description: 'Secret shared by the services of one platform; `openssl rand -hex 32` makes one.',
+});
+
 /** Variables of a platform service that stores data and secrets. */
 export const statefulServiceVariables = {
   DATABASE_URI: ConnectionUri('postgres', "The Postgres database of this service's own."),
   DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
   DATABASE_PREPARED_STATEMENTS: preparedStatementsVariable,
-  INTERNAL_TOKEN: Type.String({
-    minLength: 16,
-    description: 'Secret shared by the services of one platform; opens /internal.',
-  }),
+  INTERNAL_TOKEN: internalTokenVariable,
   ENCRYPTION_KEY: Type.String({
     minLength: 1,
     description: '32 bytes in base64 or hex; several, newest first, separated by commas.',
@@ -189,9 +195,12 @@ function parseVariable(schema: TSchema, text: string): unknown {
   return text;
 }
 
+/** Faults of which the description of a variable says what would be right. */
+const EXPLAINED = new Set(['required', 'minLength']);
+
 function sentence(schema: TObject, issue: ValidationIssue): string {
   const [name, ...rest] = issue.path;
   const description = (schema.properties as Record<string, { description?: string }>)[String(name)]?.description;
   const place = rest.length > 0 ? `${name} (at ${rest.join('.')})` : `${name}`;
-  return `${place} ${issue.message}.${description && issue.keyword === 'required' ? ` ${description}` : ''}`;
+  return `${place} ${issue.message}.${description && EXPLAINED.has(issue.keyword) ? ` ${description}` : ''}`;
 }

@@ -10,7 +10,7 @@ import {
   type VerifyKeyRequest,
 } from '@runyard/contracts';
 
-export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
+export const INTERNAL_TOKEN = 'internal-token-of-all-of-the-tests';
 
 export interface FakeServer {
   url: string;

@@ -1,5 +1,11 @@
 import { HOST_NAME_PATTERN } from '@runyard/contracts';
-import { BODY_LIMIT_BYTES, ConnectionUri, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import {
+  BODY_LIMIT_BYTES,
+  ConnectionUri,
+  eventBusVariables,
+  internalTokenVariable,
+  serviceVariables,
+} from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 const ratePerSecond = (perSecond: number, of: string) =>
@@ -26,7 +32,7 @@ export const configSchema = Type.Object({
       description: 'Base URL of registry. Without it no images are pushed or pulled here.',
     }),
   ),
-  INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
+  INTERNAL_TOKEN: internalTokenVariable,
   PUBLIC_URL: Type.String({
     default: 'http://localhost:2024',
     pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$',

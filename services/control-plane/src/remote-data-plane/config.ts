@@ -1,4 +1,4 @@
-import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { eventBusVariables, internalTokenVariable, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from '../data-plane/data-plane-variables.ts';
 
@@ -56,10 +56,7 @@ export const configSchema = Type.Object({
         'Where deployments find the key set by which they check their callers: this process, as they reach it. Default: at `HOST` and `PORT`.',
     }),
   ),
-  INTERNAL_TOKEN: Type.String({
-    minLength: 16,
-    description: 'Secret shared with the gateway beside this data plane; opens /internal.',
-  }),
+  INTERNAL_TOKEN: internalTokenVariable,
   // A caller who may deploy can then run code of this machine as this service's user.
   PROJECTS_DIR: Type.Optional(
     Type.String({

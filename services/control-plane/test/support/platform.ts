@@ -22,7 +22,7 @@ import { run } from '../../src/run.ts';
 import { RegistryProcess, startEmptyRegistry, type TestRegistry } from './registries.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-export const INTERNAL_TOKEN = 'the platform speaks to itself';
+export const INTERNAL_TOKEN = 'the platform speaks to itself alone';
 
 export interface Answer<Body> {
   status: number;

@@ -3,7 +3,11 @@ import { expect, it } from 'vitest';
 import { configSchema } from '../config.ts';
 import { RateLimits } from './rate-limits.ts';
 
-const REQUIRED = { ORG_ACCESS_URL: 'http://o', CONTROL_PLANE_URL: 'http://c', INTERNAL_TOKEN: 'internal-token-16' };
+const REQUIRED = {
+  ORG_ACCESS_URL: 'http://o',
+  CONTROL_PLANE_URL: 'http://c',
+  INTERNAL_TOKEN: 'a-token-of-thirty-two-characters',
+};
 const claims = {
   sub: 'person',
   aud: 'gateway',

@@ -6,7 +6,11 @@ import { configSchema } from '../config.ts';
 import { RateLimits } from './rate-limits.ts';
 import { RequestLimit } from './request-limit.ts';
 
-const REQUIRED = { ORG_ACCESS_URL: 'http://o', CONTROL_PLANE_URL: 'http://c', INTERNAL_TOKEN: 'internal-token-16' };
+const REQUIRED = {
+  ORG_ACCESS_URL: 'http://o',
+  CONTROL_PLANE_URL: 'http://c',
+  INTERNAL_TOKEN: 'a-token-of-thirty-two-characters',
+};
 
 /** Returns a function that begins requests of one address, which may fail so often. */
 function beginnerOf(ask: (request: KeyCheckRequest) => Promise<KeyCheckResult>, failures: number, entriesMax?: number) {
