@@ -36,7 +36,7 @@ describe('the gateway as a process of its own', () => {
     expect(await service.exited).toEqual({ code: 78, signal: null });
     expect(service.output().trim().split('\n').sort()).toEqual([
       'gateway: CONTROL_PLANE_URL is required. Base URL of control-plane.',
-      'gateway: INTERNAL_TOKEN is required. Secret shared by the services of one platform.',
+      'gateway: INTERNAL_TOKEN is required. Secret shared by the services of one platform; `openssl rand -hex 32` makes one.',
       'gateway: ORG_ACCESS_URL is required. Base URL of org-access.',
       'gateway: RATE_LIMIT_RPS must be a number.',
     ]);
