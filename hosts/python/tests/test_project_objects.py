@@ -24,9 +24,9 @@ def source(symbol: str) -> dict[str, str]:
     return {"file": str(PROJECTS / "guards.py"), "symbol": symbol}
 
 
-async def authenticate(parent: FakeParent, **headers: str) -> Any:
+async def authenticate(parent: FakeParent, symbol: str = "auth", /, **headers: str) -> Any:
     request = {"method": "GET", "url": "http://127.0.0.1/threads?a=1", "headers": list(headers.items())}
-    return (await parent.request("auth.authenticate", source=source("auth"), request=request)).ok
+    return (await parent.request("auth.authenticate", source=source(symbol), request=request)).ok
 
 
 async def authorize(parent: FakeParent, resource: str, action: str, value: Any, user: Any = USER) -> Any:
@@ -50,6 +50,17 @@ async def test_a_handler_gets_what_its_parameters_name_and_its_user_keeps_its_fi
 async def test_a_refusal_has_status_detail_and_headers(parent: FakeParent) -> None:
     refusal = {"status": 401, "detail": "no key", "headers": {"x-why": "none"}}
     assert await authenticate(parent) == {"kind": "refused", "refusal": refusal}
+
+
+async def test_dependencies_of_fastapi_are_solved_and_closed_after_the_handler(parent: FakeParent) -> None:
+    for directory in (["open"], ["open", "closed", "open"]):
+        user = (await authenticate(parent, "depending", **{"x-token": "token-1"}))["user"]
+        wanted = {"identity": "ada", "team": "x", "method": "GET", "directory": directory}
+        assert {name: user[name] for name in wanted} == wanted
+    refused = await authenticate(parent, "depending", **{"x-token": "other"})
+    assert refused["refusal"] == {"status": 403, "detail": "nobody has this token", "headers": {}}
+    missing = (await authenticate(parent, "depending"))["refusal"]
+    assert (missing["status"], missing["detail"]) == (422, "header.x-token: Field required")
 
 
 async def test_any_other_error_of_a_handler_is_an_error(parent: FakeParent) -> None:

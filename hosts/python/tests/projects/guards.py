@@ -1,5 +1,8 @@
 """Objects of a project that decide who calls, encrypt and embed."""
 
+from typing import Annotated
+
+from fastapi import Depends, Header, HTTPException
 from langgraph_sdk import Auth, Encryption
 from langgraph_sdk.encryption.types import EncryptionContext
 
@@ -70,3 +73,30 @@ unknown_parameter = Auth()
 @unknown_parameter.authenticate
 async def needs_token(token: str):
     return token
+
+
+opened: list[str] = []
+
+
+async def open_directory():
+    opened.append("open")
+    yield {"token-1": "ada"}
+    opened.append("closed")
+
+
+async def find_person(directory: Annotated[dict, Depends(open_directory)], x_token: Annotated[str, Header()]) -> str:
+    if x_token not in directory:
+        raise HTTPException(403, "nobody has this token")
+    return directory[x_token]
+
+
+depending = Auth()
+
+
+@depending.authenticate
+async def authenticate_by_dependency(
+    method: str,
+    person: Annotated[str, Depends(find_person)],
+    team=Depends(lambda: "x"),  # noqa: B008 - FastAPI's own form
+):
+    return {"identity": person, "team": team, "method": method, "directory": list(opened)}

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ..protocol.errors import GraphLoadError
+from .dependencies import Dependencies
 from .refusals import Refusal, refusal_of
 
 Request = Mapping[str, Any]
@@ -19,17 +20,15 @@ class Authenticator:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._names = _wanted_parameters(function)
+        self._dependencies = Dependencies(function, _PARTS.__contains__)
+        self._names = _wanted_parameters(function, self._dependencies.names)
 
     async def authenticate(self, request: Request) -> dict[str, Any]:
         """Returns the answer of `auth.authenticate`. What the function raises passes through, unless it refuses."""
         given = _parts_of(request, self._names)
         try:
-            if inspect.iscoroutinefunction(self._function):
-                found = await self._function(**given)
-            else:
-                found = await asyncio.to_thread(self._function, **given)
-                found = await found if isinstance(found, Awaitable) else found
+            async with self._dependencies.solve(lambda: _starlette_request(request)) as solved:
+                found = await self._call({**given, **solved})
         except Exception as error:
             refusal = refusal_of(error)
             if refusal is None:
@@ -37,6 +36,12 @@ class Authenticator:
             return refusal.answer
         user = to_user(found)
         return _UNAUTHORIZED.answer if user is None else {"kind": "user", "user": user}
+
+    async def _call(self, given: dict[str, Any]) -> Any:
+        if inspect.iscoroutinefunction(self._function):
+            return await self._function(**given)
+        found = await asyncio.to_thread(self._function, **given)
+        return await found if isinstance(found, Awaitable) else found
 
 
 def to_user(found: Any) -> dict[str, Any] | None:
@@ -87,10 +92,10 @@ def _texts(permissions: Any) -> list[str]:
     return [str(permission) for permission in permissions]
 
 
-def _wanted_parameters(function: Callable[..., Any]) -> list[str]:
+def _wanted_parameters(function: Callable[..., Any], dependencies: frozenset[str]) -> list[str]:
     wanted = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+        if name in dependencies or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
         if name in _PARTS:
             wanted.append(name)
