@@ -18,6 +18,7 @@ NAMES = [
     "printing_in_a_thread",
     "signalling",
     "blocking",
+    "staying",
     "fine",
 ]
 
@@ -67,6 +68,20 @@ async def test_code_that_blocks_the_loop_is_named_once(parent: HostProcess) -> N
     [told] = [text for _, text in lines(parent) if "blocks its event loop" in text]
     assert "misbehaves.py" in told
     assert "in blocks" in told
+
+
+async def test_a_run_that_is_cut_short_says_when_its_threads_have_stopped(parent: HostProcess, tmp_path: Path) -> None:
+    marker = tmp_path / "go"
+    use = parent.start("staying", input={"text": str(marker)})
+    await parent.until(lambda: ("info", "working") in lines(parent))
+    parent.connection.send(use, {"t": "run.abort", "use": use, "reason": "the client has gone"})
+    settled = await parent.finish(use)
+    assert (settled.kind, settled.header.get("isStillWorking")) == ("aborted", True)
+    assert [header for header, _ in parent.received if header["t"] == "run.stopped"] == []
+    marker.touch()
+    stopped = await parent.until(lambda: [header for header, _ in parent.received if header["t"] == "run.stopped"])
+    assert stopped == [{"t": "run.stopped", "use": use}]
+    assert "isStillWorking" not in (await parent.run("fine", input={"text": ""})).header
 
 
 async def test_signals_belong_to_the_parent(parent: HostProcess) -> None:

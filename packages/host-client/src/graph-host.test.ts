@@ -59,6 +59,23 @@ it('a run is lost with its host when the host says in an unknown form how it has
   expect(exits).toEqual([expect.stringContaining('run.settled does not have the expected form')]);
 });
 
+it('a run that has ended has stopped once its host says so of the code that went on', async () => {
+  const settled = { t: 'run.settled', kind: 'aborted', valuesBytes: null, interruptsBytes: null, isStillWorking: true };
+  const ping = [
+    { t: 'answer', ok: null },
+    { t: 'run.stopped', use: 1 },
+  ];
+  const { host } = await startScriptedHost({ init: [loaded], 'run.start': [settled], ping });
+  const run = host.startRun({} as never, {} as never, { onEvents: () => {} });
+  const order: string[] = [];
+  void run.stopped.then(() => order.push('stopped'));
+  expect((await run.settled).kind).toBe('aborted');
+  order.push('settled');
+  await host.ping();
+  await run.stopped;
+  expect(order).toEqual(['settled', 'stopped']);
+});
+
 it('a schema that is a boolean reaches clients as an object that says the same', async () => {
   const text = { type: 'object', properties: { text: true } };
   const schemas = { state_schema: text, input_schema: true, output_schema: false };

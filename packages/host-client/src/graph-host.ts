@@ -332,6 +332,9 @@ class ChildGraphHost implements GraphHost {
       case 'run.settled':
         this.#runs.get(header.use)?.receiveSettled(header, message.raw);
         break;
+      case 'run.stopped':
+        this.#runs.get(header.use)?.receiveStopped();
+        break;
       default:
         this.#uses.answer(message);
     }

@@ -83,8 +83,12 @@ export class ParentRun {
 
   receiveSettled(header: ToParent['run.settled'], raw: Buffer): void {
     this.#outcome = readOutcome(header, raw);
-    this.#resolveStopped();
+    if (header.isStillWorking !== true) this.#resolveStopped();
     void this.#deliver();
+  }
+
+  receiveStopped(): void {
+    this.#resolveStopped();
   }
 
   /**

@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import os
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .answers import AnswerWithBytes
@@ -14,6 +13,7 @@ from .loading.load_graphs import load_graphs
 from .loading.loaded_graph import LoadedGraph
 from .process.current_run import RunIds, RunningCode, running_code
 from .process.output import Output, capture_output
+from .process.run_threads import RunThreads
 from .process.watchdog import Watchdog
 from .project_objects import ProjectObjects, Work
 from .protocol.connection import HostConnection
@@ -26,16 +26,13 @@ from .state.thread_state import StateText
 from .storage.portal import Portal
 from .streaming.event_buffer import Limits
 
-# Plain functions of graphs run in threads. Python's own number of these is small on small machines, and each waits for
-# a model most of the time.
-_THREADS = 64
-
 
 class Host:
     def __init__(self, connection: HostConnection) -> None:
         self._connection = connection
         self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="runyard"))
+        self._threads = RunThreads()
+        self._loop.set_default_executor(self._threads)
         self._portal = Portal(self._loop)
         self._states: StateRequests | None = None
         self._graphs: dict[str, LoadedGraph] = {}
@@ -169,11 +166,16 @@ class Host:
         self._connection.flush()
         self._watchdog.watch(is_working=True)
         try:
-            await run.execute()
+            settlement = await run.execute()
         finally:
             del self._runs[use]
             if not self._runs:
                 self._watchdog.watch(is_working=False)
+        left = self._threads.take_left(run.run_id)
+        run.send(settlement, is_still_working=bool(left))
+        if left:
+            await asyncio.wait(left)
+            self._connection.send(use, {"t": "run.stopped", "use": use})
 
     def _with_run(self, header: Header, work: Callable[[GraphRun], None]) -> None:
         run = self._runs.get(header["use"])

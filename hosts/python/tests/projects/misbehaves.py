@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 import warnings
+from pathlib import Path
 
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
@@ -21,6 +22,12 @@ def compiled(node):
 
 def exits(state):
     sys.exit(3)
+
+
+def stays(state):
+    print("working")
+    while not Path(state["text"]).exists():
+        time.sleep(0.01)
 
 
 async def exits_in_a_task(state):
@@ -70,4 +77,5 @@ async def blocks(state):
 
 
 blocking = compiled(blocks)
+staying = compiled(stays)
 fine = compiled(lambda state: {"text": "fine"})

@@ -174,10 +174,19 @@ export const runsToParent = {
       next: Type.Optional(Type.Array(Type.String(), { description: 'nodes that would run next' })),
       checkpointId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
       error: Type.Optional(ErrorBody),
+      isStillWorking: Type.Optional(
+        Type.Boolean({ description: 'True when code of the run goes on, which nothing can stop.' }),
+      ),
     },
     {
       raw: 'JSON texts of the values and of the interrupts, `{task id: [{id, value}]}`',
-      means: 'the attempt has ended; the interrupts are those of the newest checkpoint, however it ended',
+      means:
+        'the attempt has ended; the interrupts are those of the newest checkpoint, however it ended; with `isStillWorking` code of the run goes on in a thread',
     },
+  ),
+  'run.stopped': notice(
+    'run.stopped',
+    { use: Use },
+    { means: 'none of the code goes on any more that a settled run had left behind' },
   ),
 } as const;

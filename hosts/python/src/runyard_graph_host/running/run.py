@@ -112,7 +112,8 @@ class GraphRun:
             self._failure = error
             self._cancel()
 
-    async def execute(self) -> None:
+    async def execute(self) -> Settlement:
+        """Returns once all events are on their way."""
         self._task = asyncio.create_task(self._run_graph(), name=f"run {self.run_id}")
         if self._abort_reason is not None or self._failure is not None:
             self._task.cancel()
@@ -120,8 +121,13 @@ class GraphRun:
         settlement = await self._settlement_of(self._task)
         self._buffer.stop_awaiting_puts()
         await self._buffer.wait_until_empty()
-        checkpoint_id = self._checkpoints.last_root_checkpoint_id if self._checkpoints is not None else None
-        send_settlement(self._parts.connection, self._use, settlement, checkpoint_id)
+        return settlement
+
+    def send(self, settlement: Settlement, *, is_still_working: bool) -> None:
+        if self._checkpoints is not None:
+            settlement.checkpoint_id = self._checkpoints.last_root_checkpoint_id
+        settlement.is_still_working = is_still_working
+        send_settlement(self._parts.connection, self._use, settlement)
 
     def _cancel(self) -> None:
         if self._task is not None:

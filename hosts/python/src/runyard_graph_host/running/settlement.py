@@ -19,11 +19,12 @@ class Settlement:
     next_nodes: list[str] | None = None
     interrupts: dict[str, list[Any]] | None = None
     error: ErrorBody | None = None
+    checkpoint_id: str | None = None
+    # True when a function of the run goes on in a thread, which `run.stopped` will end.
+    is_still_working: bool = False
 
 
-def send_settlement(
-    connection: HostConnection, use: int, settlement: Settlement, checkpoint_id: str | None = None
-) -> None:
+def send_settlement(connection: HostConnection, use: int, settlement: Settlement) -> None:
     """Sends a failure instead when values or interrupts have no JSON form."""
     kind: str = settlement.kind
     error = settlement.error
@@ -41,8 +42,10 @@ def send_settlement(
         "kind": kind,
         "valuesBytes": None if values is None else len(values),
         "interruptsBytes": None if interrupts is None else len(interrupts),
-        "checkpointId": checkpoint_id,
+        "checkpointId": settlement.checkpoint_id,
     }
+    if settlement.is_still_working:
+        header["isStillWorking"] = True
     if settlement.next_nodes is not None:
         header["next"] = settlement.next_nodes
     if error is not None:
