@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -29,4 +29,13 @@ it('the Python of a project, with its programs, is beside its file, else in the 
     VIRTUAL_ENV: join(folder, '.venv'),
     PATH: `${join(folder, '.venv/bin')}:/bin`,
   });
+});
+
+it('a project whose packages were installed for a Python of another machine is told so', async () => {
+  const moved = join(folder, 'moved');
+  await mkdir(join(moved, '.venv/bin'), { recursive: true });
+  await symlink('/nowhere/python3.12', join(moved, '.venv/bin/python'));
+  await expect(pythonHost(moved, {})).rejects.toThrow(
+    'were installed for /nowhere/python3.12, and it cannot be run here',
+  );
 });

@@ -1,5 +1,6 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { GraphLoadError } from '@runyard/host-protocol';
 import { childFiles } from './child-files.ts';
 import type { HostCommand } from './host-command.ts';
 
@@ -8,12 +9,15 @@ import type { HostCommand } from './host-command.ts';
  * It has the packages of the project.
  *
  * @param environment the one that the project's code gets
+ * @throws GraphLoadError when the Python of the environment beside its file is not on this machine
  */
 export async function pythonHost(directory: string, environment: Record<string, string>): Promise<HostCommand> {
   const { VIRTUAL_ENV: active, PATH: path } = environment;
-  const places = [join(directory, '.venv'), ...(active ? [active] : [])];
+  const own = join(directory, '.venv');
+  const places = [own, ...(active ? [active] : [])];
   const found = await Promise.all(places.map((folder) => isProgram(join(folder, 'bin/python'))));
   const place = places[found.indexOf(true)];
+  if (place !== own) await refuseMoved(own);
   return {
     command: place === undefined ? 'python3' : join(place, 'bin/python'),
     // Neither the folder of the project comes before what is installed, nor does the locale decide about text.
@@ -31,6 +35,13 @@ export async function pythonHost(directory: string, environment: Record<string, 
     },
     outOfMemory: /^MemoryError/,
   };
+}
+
+/** An environment contains a link to its Python. Whoever brings it from another machine may not have that. */
+async function refuseMoved(environment: string): Promise<void> {
+  const target = await readlink(join(environment, 'bin/python')).catch(() => null);
+  if (target === null) return;
+  throw new GraphLoadError(`The packages of the project were installed for ${target}, and it cannot be run here.`);
 }
 
 async function isProgram(path: string): Promise<boolean> {

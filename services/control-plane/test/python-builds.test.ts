@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { LogPage } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROJECT_FOLDER, projectLayer } from '../src/project-images/project-layer.ts';
 import { UserRange } from '../src/system-users/user-range.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, type Order } from './support/sources.ts';
@@ -79,9 +82,14 @@ it('a Python project is installed into an environment of its own, which is valid
   // It uses what the official image has, and names only what it needs itself.
   expect(lines.join('\n')).toMatch(/\+ langgraph==1\.2\.24[\s\S]*\+ uvicorn==/);
   expect(lines.join('\n')).not.toContain(platform.folder);
-  const copy = join(platform.folder, 'elsewhere/project');
-  await mkdir(dirname(copy));
-  await cp(await projectFolder(), copy, { recursive: true, verbatimSymlinks: true });
+  // As images have it, and what other machines fetch.
+  const packed = join(platform.folder, 'packed.tar');
+  await pipeline(
+    projectLayer(await projectFolder(), () => undefined),
+    createWriteStream(packed),
+  );
+  await promisify(execFile)('tar', ['-xf', packed], { cwd: platform.folder });
+  const copy = join(platform.folder, PROJECT_FOLDER);
   const code = 'import agent.greeting, public.agent, uvicorn; print(agent.greeting.__file__, public.agent.__file__)';
   const { stdout } = await promisify(execFile)(join(copy, '.venv/bin/python'), ['-c', code]);
   expect(stdout.trim()).toBe(`${join(copy, 'src/agent/greeting.py')} ${join(copy, 'src/agent/__init__.py')}`);
