@@ -8,6 +8,8 @@ export interface PythonRequirements {
   requirements: readonly string[];
   folders: readonly string[];
   lock: { folder: string; member: string | null } | null;
+  /** Settings of pip. */
+  pipConfigFile: string | null;
 }
 
 export type PythonInstaller = 'uv' | 'pip';
@@ -55,10 +57,11 @@ export function installCommand(
  * @throws ProjectError
  */
 export async function planSteps(
-  { requirements, folders, lock }: PythonRequirements,
+  { requirements, folders, lock, pipConfigFile }: PythonRequirements,
   installer: PythonInstaller,
   place: ProjectPlace,
 ): Promise<InstallStep[]> {
+  if (pipConfigFile !== null) await checkInside(pipConfigFile, place, 'pip_config_file');
   if (lock) return [await syncStep(lock, installer, place)];
   for (const requirement of requirements) checkRequirement(requirement);
   const files: string[] = [];
@@ -107,15 +110,21 @@ function checkRequirement(requirement: string): void {
   }
 }
 
-/** Links are followed: what is installed has to be in the source. */
-async function checkFolder(folder: string, { root, directory }: ProjectPlace, key = 'dependencies'): Promise<void> {
-  const shown = `"${key}" names ${relativeTo(directory, folder)}`;
-  const isInside = (path: string, base: string) => path === base || path.startsWith(base + sep);
-  if (!isInside(folder, root)) throw new ProjectError(`${shown}, which leads out of the source.`);
-  const found = await realpath(folder).catch(() => null);
+async function checkFolder(folder: string, place: ProjectPlace, key = 'dependencies'): Promise<void> {
+  const found = await checkInside(folder, place, key);
+  if ((await stat(found)).isDirectory()) return;
+  throw new ProjectError(`"${key}" names ${relativeTo(place.directory, folder)}, which is not a folder.`);
+}
+
+/** Follows links: what is installed has to be in the source. @returns where it is */
+async function checkInside(path: string, { root, directory }: ProjectPlace, key: string): Promise<string> {
+  const shown = `"${key}" names ${relativeTo(directory, path)}`;
+  const isInside = (place: string, base: string) => place === base || place.startsWith(base + sep);
+  if (!isInside(path, root)) throw new ProjectError(`${shown}, which leads out of the source.`);
+  const found = await realpath(path).catch(() => null);
   if (found === null) throw new ProjectError(`${shown}, which does not exist.`);
   if (!isInside(found, await realpath(root))) throw new ProjectError(`${shown}, which leads out of the source.`);
-  if (!(await stat(found)).isDirectory()) throw new ProjectError(`${shown}, which is not a folder.`);
+  return found;
 }
 
 function relativeTo(directory: string, folder: string): string {

@@ -68,7 +68,7 @@ describe('the Python of a project', () => {
 });
 
 describe('packages are installed', () => {
-  const NONE: PythonRequirements = { requirements: [], folders: [], lock: null };
+  const NONE: PythonRequirements = { requirements: [], folders: [], lock: null, pipConfigFile: null };
   const steps = async (wanted: Partial<PythonRequirements>, installer: 'uv' | 'pip' = 'uv') => {
     const place = { root, directory: join(root, 'agent'), version: '3.12', constraints: '"$C"' };
     const folders = wanted.folders?.map((folder) => join(root, 'agent', folder)) ?? [];
@@ -111,6 +111,7 @@ describe('packages are installed', () => {
     await expect(steps({ folders: ['./absent'] })).rejects.toThrow('"dependencies" names ./absent, which does not');
     await expect(steps({ folders: ['./a.py'] })).rejects.toThrow('"dependencies" names ./a.py, which is not a folder');
     await expect(steps({ lock: { folder: '/', member: null } })).rejects.toThrow('"source.root" names ../');
+    await expect(steps({ pipConfigFile: '/etc/passwd' })).rejects.toThrow('"pip_config_file" names ../');
     await expect(steps({ requirements: ['-r/etc/passwd'] })).rejects.toThrow('is an option and no requirement');
     const secret = steps({ requirements: ['a @ git+https://me:geheim@example.com/a'] });
     await expect(secret).rejects.toThrow('"dependencies" has a password in a @ git+https://…@example.com/a');
