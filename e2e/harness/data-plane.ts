@@ -9,7 +9,7 @@ import { startInfrastructure } from '@runyard/local-infra';
 import { FaultLine, freePort, startServiceProcess, type TestServiceProcess } from '@runyard/test-kit';
 
 const services = path.resolve(import.meta.dirname, '../../services');
-const entryOf = (service: string, name = 'main') => path.join(services, service, 'dist', `${name}.js`);
+const entryOf = (service: string) => path.join(services, service, 'dist/main.js');
 
 export interface DataPlane {
   /** The URL at which callers reach its deployments. */
@@ -50,7 +50,7 @@ export async function startDataPlane(options: {
       return started;
     };
     const dataPlane = await start({
-      entry: entryOf('control-plane', 'data-plane'),
+      entry: entryOf('data-plane'),
       env: {
         ...bus,
         CONTROL_PLANE_URL: line.url,

@@ -38,6 +38,7 @@ it('every package that production needs has a licence that is allowed', async ()
     'agent-api',
     'cli',
     'control-plane',
+    'data-plane',
     'gateway',
     'oauth-broker',
     'org-access',

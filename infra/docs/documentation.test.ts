@@ -14,7 +14,7 @@ function pagesBelow(service: string): string[] {
 it.each([
   ['agent-api', 'agent-api/src'],
   ['control-plane', 'control-plane/src'],
-  ['data-plane', 'control-plane/src/remote-data-plane'],
+  ['data-plane', 'data-plane/src'],
   ['gateway', 'gateway/src'],
   ['oauth-broker', 'oauth-broker/src'],
   ['org-access', 'org-access/src'],

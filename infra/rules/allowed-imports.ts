@@ -27,6 +27,9 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/host-protocol',
   'packages/project',
   'packages/host-client',
+  'packages/deployments',
+  'packages/revision-logs',
+  'packages/reconciler',
   'packages/cli',
   'packages/test-kit',
 ];

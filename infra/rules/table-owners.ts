@@ -52,7 +52,7 @@ export const FOREIGN_STATEMENTS: Record<string, string[]> = {
   'services/agent-api/src/threads/thread-conditions.ts': ['thread_state'],
   'services/agent-api/src/threads/thread-search.ts': ['thread', 'thread_state'],
   'services/agent-api/src/threads/thread-store.ts': ['run', 'thread', 'thread_state'],
-  'services/control-plane/src/deployment-servers/deployment-databases.ts': ['run'],
+  'services/data-plane/src/deployment-servers/deployment-databases.ts': ['run'],
   'services/org-access/src/audit/audit-trail.ts': ['outbox'],
   'packages/run-engine/src/crons/fire-crons.ts': ['assistant'],
 };

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Deployment, Revision } from '@runyard/contracts';
@@ -10,7 +11,7 @@ const repository = path.resolve(import.meta.dirname, '../../..');
 const PROJECT = path.join(repository, 'e2e/faults/project');
 
 export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'gateway'] as const;
-export type PlatformService = (typeof PLATFORM_SERVICES)[number];
+export type PlatformService = (typeof PLATFORM_SERVICES)[number] | 'data-plane';
 
 /** A platform of services from several checkouts, each of which can replace its equivalent. */
 export class MixedPlatform {
@@ -31,7 +32,12 @@ export class MixedPlatform {
 
   /** Starts all services from one checkout, with the probe project deployed. */
   static async start(bench: Bench, checkout: string): Promise<MixedPlatform> {
-    const ports = { 'org-access': await freePort(), 'control-plane': await freePort(), gateway: await freePort() };
+    const ports = {
+      'org-access': await freePort(),
+      'control-plane': await freePort(),
+      'data-plane': await freePort(),
+      gateway: await freePort(),
+    };
     const databases = {
       'org-access': await createTestDatabase(path.join(checkout, 'services/org-access/prisma/migrations')),
       'control-plane': await createTestDatabase(path.join(checkout, 'services/control-plane/prisma/migrations')),
@@ -46,29 +52,41 @@ export class MixedPlatform {
     });
     const platform = new MixedPlatform(ports, settings, new Ledger(path.join(bench.folder, 'mixed.ledger.jsonl')));
     bench.onClose(() => platform.#close());
-    for (const service of PLATFORM_SERVICES) await platform.#start(service, checkout);
+    for (const service of [...PLATFORM_SERVICES, 'data-plane'] as const) await platform.#start(service, checkout);
     await platform.#deploy();
     return platform;
   }
 
   /**
-   * Stops a service and starts its equivalent from another checkout on the same port. Returns the exit code of the
-   * first.
+   * Stops a service and starts its equivalent from another checkout on the same port; with control-plane also the data
+   * plane, which is a service of its own since some release. Returns the first exit code that is not 0, else 0.
    */
-  async replace(service: PlatformService, checkout: string): Promise<number | null> {
-    const { code } = (await this.#running.get(service)?.stop({ graceMs: 30_000 })) ?? { code: null };
+  async replace(service: (typeof PLATFORM_SERVICES)[number], checkout: string): Promise<number | null> {
+    const code = await this.#stop(service);
     await this.#start(service, checkout);
-    return code;
+    if (service !== 'control-plane') return code;
+    const codeOfDataPlane = await this.#stop('data-plane');
+    await this.#start('data-plane', checkout);
+    return code || codeOfDataPlane;
+  }
+
+  async #stop(service: PlatformService): Promise<number | null> {
+    const running = this.#running.get(service);
+    this.#running.delete(service);
+    return running ? (await running.stop({ graceMs: 30_000 })).code : 0;
   }
 
   async #start(service: PlatformService, checkout: string): Promise<void> {
     const { env, secrets } = this.#settings[service];
+    const entry = path.join(checkout, 'services', service, 'dist/main.js');
+    // Releases without this service ran deployments in control-plane.
+    if (service === 'data-plane' && !existsSync(entry)) return;
     const running = await startServiceProcess({
-      entry: path.join(checkout, 'services', service, 'dist/main.js'),
+      entry,
       env: {
         ...env,
         PORT: String(this.#ports[service]),
-        // A control-plane runs deployments of its own release, as the launcher configures it.
+        // A data plane runs deployments of its own release, as the launcher configures it.
         AGENT_API_COMMAND: path.join(checkout, 'services/agent-api/dist/main.js'),
         RUN_WORKER_COMMAND: path.join(checkout, 'services/run-worker/dist/main.js'),
       },
@@ -125,6 +143,7 @@ function settingsOf(
 ): Settings {
   const secret = () => randomBytes(32).toString('base64');
   const internalToken = randomBytes(32).toString('hex');
+  const dataPlaneKey = randomBytes(32).toString('hex');
   const common = {
     EVENT_BUS: 'kafka',
     // The release before this one has no login.
@@ -145,6 +164,8 @@ function settingsOf(
         ORG_ACCESS_URL: at('org-access'),
         PUBLIC_URL: at('gateway'),
         DATA_DIR: dataDir,
+        // No deployment of it has images.
+        REGISTRY_SERVICE_URL: 'http://127.0.0.1:9',
         LOCAL_PROJECTS: 'true',
         BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
       },
@@ -152,6 +173,26 @@ function settingsOf(
         INTERNAL_TOKEN: internalToken,
         DATABASE_URI: databases['control-plane'],
         ENCRYPTION_KEY: secret(),
+        DATA_PLANE_KEY: dataPlaneKey,
+        REDIS_URI: servers.redis.address.url,
+        // For releases whose control-plane ran deployments.
+        DATA_POSTGRES_URI: servers.postgres.address.adminUrl,
+        DATA_REDIS_URI: servers.redis.address.url,
+      },
+    },
+    'data-plane': {
+      env: {
+        ...common,
+        CONTROL_PLANE_URL: at('control-plane'),
+        PLATFORM_JWKS_URL: `${at('org-access')}/.well-known/jwks.json`,
+        PUBLIC_URL: at('gateway'),
+        DATA_DIR: path.join(dataDir, 'data-plane'),
+        BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+      },
+      secrets: {
+        INTERNAL_TOKEN: internalToken,
+        ENCRYPTION_KEY: secret(),
+        DATA_PLANE_KEY: dataPlaneKey,
         DATA_POSTGRES_URI: servers.postgres.address.adminUrl,
         DATA_REDIS_URI: servers.redis.address.url,
       },

@@ -12,6 +12,7 @@ export type ServiceName =
   | 'run-worker'
   | 'gateway'
   | 'control-plane'
+  | 'data-plane'
   | 'org-access'
   | 'registry'
   | 'oauth-broker';

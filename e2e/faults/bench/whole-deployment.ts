@@ -9,6 +9,7 @@ const PROJECT = path.join(import.meta.dirname, '../project');
 const SERVICES = [
   'org-access',
   'control-plane',
+  'data-plane',
   'registry',
   'oauth-broker',
   'gateway',
@@ -48,6 +49,7 @@ export class WholeDeployment {
     const bus = await FaultLine.to(redis.address.url);
     const prefix = `bench-${randomUUID().slice(0, 8)}`;
     const key = () => randomBytes(32).toString('base64');
+    const dataPlaneKey = randomBytes(32).toString('hex');
     const common = {
       EVENT_BUS: 'redis',
       EVENT_BUS_REDIS_URI: bus.url,
@@ -69,9 +71,17 @@ export class WholeDeployment {
       // No deployment of it has images.
       REGISTRY_SERVICE_URL: 'http://127.0.0.1:9',
       PUBLIC_URL: 'http://127.0.0.1',
+      DATA_PLANE_KEY: dataPlaneKey,
+      DATA_DIR: folder,
+    });
+    await add('data-plane', ofControlPlane, {
+      ENCRYPTION_KEY: key(),
+      DATA_PLANE_KEY: dataPlaneKey,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      PUBLIC_URL: 'http://127.0.0.1',
       DATA_POSTGRES_URI: postgres.address.adminUrl,
       DATA_REDIS_URI: redis.address.url,
-      DATA_DIR: folder,
+      DATA_DIR: path.join(folder, 'data-plane'),
       AGENT_API_COMMAND: 'none',
       RUN_WORKER_COMMAND: 'none',
     });

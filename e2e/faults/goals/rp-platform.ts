@@ -11,12 +11,12 @@ import { RevisionLoad } from '../bench/revision-load.ts';
 
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 const LIMIT_SECONDS = 15;
-const SERVICES = ['gateway', 'control-plane', 'org-access', 'oauth-broker'] as const;
+const SERVICES = ['gateway', 'control-plane', 'data-plane', 'org-access', 'oauth-broker'] as const;
 
 export const goal: Goal = {
   id: 'RP',
   title:
-    'A platform whose gateway, control-plane, org-access or oauth-broker is killed is back by itself and has forgotten nothing.',
+    'A platform whose gateway, control-plane, data-plane, org-access or oauth-broker is killed is back by itself and has forgotten nothing.',
   async run(bench) {
     const platform = await bench.platform();
     const audit = await openDatabaseAudit(bench, platform);
@@ -58,7 +58,7 @@ export const goal: Goal = {
 };
 
 /**
- * Kills each service some times, in random order, every control-plane with a roll-out in flight. Returns the seconds
+ * Kills each service some times, in random order, every control-plane and data plane with a roll-out in flight. Returns the seconds
  * each took.
  */
 async function killServices(
@@ -72,7 +72,7 @@ async function killServices(
   const seconds: number[] = [];
   for (const service of bench.random.shuffle(Array.from({ length: kills }, () => SERVICES).flat())) {
     await pause(bench.random.integer(300, 1_500));
-    if (service === 'control-plane') {
+    if (service === 'control-plane' || service === 'data-plane') {
       await rollOuts.begin();
       await pause(bench.random.integer(0, 3_000));
     }

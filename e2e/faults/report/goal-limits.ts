@@ -147,6 +147,6 @@ export const goalLimits: Record<string, GoalLimits> = {
   },
   RP: {
     limits:
-      'Gateway, control-plane, org-access and oauth-broker killed 5 times each: at work again within 15 s, nothing forgotten.',
+      'Gateway, control-plane, data-plane, org-access and oauth-broker killed 5 times each: at work again within 15 s, nothing forgotten.',
   },
 };

@@ -6,6 +6,7 @@ export { ConnectionUri } from './connection-uri.ts';
 export { DueWork } from './due-work.ts';
 export * from './errors.ts';
 export * from './event-bus-config.ts';
+export { startHourlySweep } from './hourly-sweep.ts';
 export { excludeFromInFlight, RequestAdmission, releaseBodyBytes, reserveBodyBytes } from './http/admission.ts';
 export * from './http/admitted-body.ts';
 export { type AppOptions, createApp } from './http/app.ts';

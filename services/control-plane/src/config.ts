@@ -1,13 +1,15 @@
 import { HOST_NAME_PATTERN } from '@runyard/contracts';
+import { driverKindVariables, projectUsersVariable, secretReferencesVariable } from '@runyard/deployments';
 import { objectStorageVariables } from '@runyard/object-storage';
+import { logVariables } from '@runyard/revision-logs';
 import {
+  ConnectionUri,
   eventBusVariables,
   idempotencyVariables,
   serviceVariables,
   statefulServiceVariables,
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
 import { projectImageVariables } from './project-images/settings.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 
@@ -39,15 +41,11 @@ export const configSchema = Type.Object({
     }),
   ),
 
-  ...dataPlaneVariables,
-  DATA_POSTGRES_URI: Type.Optional(dataPlaneVariables.DATA_POSTGRES_URI),
-  DATA_PLANE_KEY: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9._~+/=-]{32,}$',
-      description:
-        "Key of the platform's own data planes. With it they run the deployments that no listener has, and this service runs none, reaches no cluster and opens no database of a deployment; `DRIVER` then says what they run.",
-    }),
-  ),
+  DATA_PLANE_KEY: Type.String({
+    pattern: '^[A-Za-z0-9._~+/=-]{32,}$',
+    description: "Key of the platform's own data planes, which run the deployments that no listener has.",
+  }),
+  REDIS_URI: ConnectionUri('redis', 'Redis server by which control-planes notify each other of changes.'),
   DATA_DIR: Type.String({
     minLength: 1,
     description: 'Folder for uploaded sources, builds and the logs of revisions.',
@@ -81,6 +79,16 @@ export const configSchema = Type.Object({
   // A caller who may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
+  ...driverKindVariables,
+  PROJECT_USERS: projectUsersVariable,
+  SECRET_REFERENCES_DIR: secretReferencesVariable,
+  ...logVariables,
+  METRICS_SAMPLE_SECONDS: Type.Integer({
+    default: 15,
+    minimum: 1,
+    maximum: 300,
+    description: 'How often deployments are measured: the variable of this name of data planes.',
+  }),
   METRICS_RETENTION_HOURS: Type.Integer({
     default: 24,
     minimum: 1,

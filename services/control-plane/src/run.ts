@@ -3,18 +3,28 @@ import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
+import {
+  chooseDriverKinds,
+  findPodRules,
+  ReferencedSecrets,
+  runsArtifact,
+  SecretSets,
+  Semaphore,
+} from '@runyard/deployments';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
-import { AbandonedFiles, openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
+import { AbandonedFiles, INCOMING, openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
+import { LeasedOwnership } from '@runyard/reconciler';
+import { openLogs } from '@runyard/revision-logs';
 import {
-  ConfigError,
   createApp,
   createPrincipalVerifier,
   InternalClient,
   openEarlyListener,
   type ServiceContext,
+  startHourlySweep,
   type Tenant,
   toEventBusConfig,
   withMiddleware,
@@ -25,9 +35,7 @@ import { agentRoutes } from './agents/agent-routes.ts';
 import { BuildArchives } from './builds/build-archives.ts';
 import { openBuildUsers } from './builds/build-users.ts';
 import { Builds } from './builds/builds.ts';
-import { Semaphore } from './compute/semaphore.ts';
 import type { Config } from './config.ts';
-import { openDataPlane } from './data-plane/open-data-plane.ts';
 import { openDatabase } from './database/database.ts';
 import { DeploymentKeys } from './deployments/deployment-keys.ts';
 import { deploymentCountRoutes, deploymentRoutes } from './deployments/deployment-routes.ts';
@@ -44,37 +52,26 @@ import { pushTokenRoutes } from './deployments/push-token-routes.ts';
 import { revisionRoutes } from './deployments/revision-routes.ts';
 import { RevisionService } from './deployments/revision-service.ts';
 import { RolloutSignals } from './deployments/rollout-signals.ts';
-import { chooseDrivers, findPodRules, runsArtifact } from './drivers/drivers.ts';
 import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
 import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
 import { HaltService } from './halts/halt-service.ts';
-import { startHourlySweep } from './hourly-sweep.ts';
 import { FormerImages } from './image-registry/former-image-rows.ts';
 import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
 import { ImageRepositories } from './image-registry/image-repository.ts';
 import { imageRoutes } from './image-registry/image-routes.ts';
-import { issuePullCredentials } from './image-registry/issue-pull-credentials.ts';
 import { RegistryService } from './image-registry/registry-service.ts';
 import { registerLeaseOwner } from './leases/lease-owner.ts';
 import { openListeners } from './listeners/open-listeners.ts';
-import { openLogs } from './logs/open-logs.ts';
 import { SampleStore } from './monitoring/sample-store.ts';
-import { PostgresScaleStore } from './monitoring/scale-store.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
-import { LeasedOwnership } from './reconciler/ownership.ts';
-import { builtSources } from './revisions/built-sources.ts';
 import { objectsPrefix } from './revisions/deployment-objects.ts';
 import { haltStore } from './revisions/halts/halt-store.ts';
-import { hasRunImages } from './revisions/image-sources.ts';
-import { PostgresRolloutStore } from './revisions/rollout-store.ts';
 import { routeRoutes } from './routing/route-routes.ts';
-import { ReferencedSecrets } from './secrets/secret-references.ts';
-import { SecretSets } from './secrets/secret-set.ts';
 import { repositoryRules, type SourceRules } from './sources/check-source.ts';
 import { githubSources } from './sources/github/github-source.ts';
 import { integrationRoutes } from './sources/github/integration-routes.ts';
@@ -85,7 +82,6 @@ import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
-import { temporaryFolders } from './temporary-files/temporary-folders.ts';
 import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
 import { listWorkspacesInUse } from './workspaces/workspaces-in-use.ts';
 
@@ -95,13 +91,15 @@ const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.
 /** Bytes of one built project, unpacked (5 GiB), where data planes run it as processes. */
 const BUILD_LIMIT_BYTES = 5 * 1024 ** 3;
 
+/** Folders of DATA_DIR with temporary files: archives, repositories, objects. */
+const TEMPORARY = ['uploads', 'archives', 'git', join('objects', INCOMING)];
+
 /** org-access answers within milliseconds or not at all. */
 const ORG_ACCESS_TIMEOUT_MS = 3_000;
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
-  const drivers = chooseDrivers(config);
-  const isApart = config.DATA_PLANE_KEY !== undefined;
+  const drivers = chooseDriverKinds(config);
   const hosts = new HostNames({
     publicUrl: config.PUBLIC_URL,
     domain: config.DEPLOYMENTS_DOMAIN,
@@ -167,7 +165,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
     makesImages: config.PROJECT_BASE_IMAGE !== undefined,
-    isApart,
     runsProjects,
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
@@ -203,57 +200,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   };
   const ownership = new LeasedOwnership({ pool, leaseOwner: leaseOwner.id, leaseMs: config.LEASE_SECONDS * 1000 });
   const samples = new SampleStore(pool);
-  const signals = new Signals(config.DATA_REDIS_URI, { channel: 'control-plane:listeners', logger });
+  const signals = new Signals(config.REDIS_URI, { channel: 'control-plane:listeners', logger });
   lifecycle.onStop('signals', () => signals.close());
   // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits for changes', () => signals.drain());
-  const rollouts = new RolloutSignals({ prisma, signals, isApart, logger });
-  const openOwn = () =>
-    openDataPlane(
-      { ...config, DATA_POSTGRES_URI: requirePostgres(config) },
-      {
-        drivers,
-        publicUrl: config.PUBLIC_URL,
-        jwksUrl,
-        leaseOwner: leaseOwner.id,
-        ownership,
-        sweepMs: config.SWEEP_SECONDS * 1000,
-        store: new PostgresRolloutStore(database),
-        builds,
-        openLog,
-        cipher,
-        secrets,
-        deploymentTokens,
-        keysOf: (id) => deploymentKeys.find(prisma, id),
-        hosts,
-        referenced,
-        scales: new PostgresScaleStore({ pool, logger }),
-        samples,
-        samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
-        credentials: issuePullCredentials(registry),
-        onGone: (id) => rollouts.notifyRemoved(id),
-        removeFiles: async (id, driver) => {
-          await removeContent(id);
-          await driver.removeLeftovers(id, { hasRunImages: !runsProjects || (await hasRunImages(prisma, id)) });
-        },
-      },
-      context,
-    );
-  if (isApart) {
-    const retentionMs = config.METRICS_RETENTION_HOURS * 3_600_000;
-    startHourlySweep('samples', () => samples.removeBefore(new Date(Date.now() - retentionMs)), context);
-    const abandoned = new AbandonedFiles({ folders: temporaryFolders(config.DATA_DIR) });
-    startHourlySweep('abandoned files', () => abandoned.sweep(), context);
-  } else {
-    const dataPlane = await openOwn();
-    rollouts.wakeDataPlane(dataPlane.reconciler);
-    dataPlane.start();
-  }
+  const rollouts = new RolloutSignals({ prisma, signals, logger });
+  const retentionMs = config.METRICS_RETENTION_HOURS * 3_600_000;
+  startHourlySweep('samples', () => samples.removeBefore(new Date(Date.now() - retentionMs)), context);
+  const abandoned = new AbandonedFiles({ folders: TEMPORARY.map((name) => join(config.DATA_DIR, name)) });
+  startHourlySweep('abandoned files', () => abandoned.sweep(), context);
 
   const listeners = openListeners(config, {
     ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, ownership, registry },
     ...{ cipher, hosts, workspaceSecrets, removeContent, builds, archives, lifecycle, logger },
-    elsewhere: isApart ? builtSources({ runsProjects }) : [],
+    runsProjects,
   });
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
@@ -342,10 +302,4 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   earlyListener.serve(app);
   lifecycle.ready();
-}
-
-/** Returns the URI of the deployments' Postgres server, which only who runs deployments needs. */
-function requirePostgres({ DATA_POSTGRES_URI: uri }: Config): string {
-  if (uri === undefined) throw new ConfigError(['DATA_POSTGRES_URI is required without DATA_PLANE_KEY.']);
-  return uri;
 }

@@ -3,7 +3,8 @@ import { AgentStates, conforms, DeploymentOfToken } from '@runyard/contracts';
 import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
-import { INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
+import { INTERNAL_TOKEN } from './support/credentials.ts';
+import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {

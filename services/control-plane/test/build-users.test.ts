@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UserRange } from '@runyard/deployments';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UserRange } from '../src/system-users/user-range.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES } from './support/sources.ts';
 

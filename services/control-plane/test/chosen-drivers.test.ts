@@ -9,6 +9,6 @@ afterAll(() => platform?.close());
 
 it('a project becomes an image where DRIVER names no driver that runs projects', async () => {
   const { body } = await platform.create();
-  const revision = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOY_FAILED');
+  const revision = await platform.untilStatus(body.id, body.latest_revision_id!, 'BUILD_FAILED');
   expect(revision.status_message).toMatch(/is to run as an image, and PROJECT_BASE_IMAGE/);
 });

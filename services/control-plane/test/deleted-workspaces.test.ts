@@ -5,7 +5,8 @@ import { silentLogger } from '@runyard/service-kit';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
+import { INTERNAL_TOKEN } from './support/credentials.ts';
+import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 let bus: EventBus;

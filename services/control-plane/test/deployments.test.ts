@@ -530,7 +530,7 @@ describe('the secrets of a deployment', () => {
     const revision = await platform.untilStatus(created.id, failed.body.latest_revision_id!, 'DEPLOY_FAILED');
     expect(revision.status_message).toContain('cannot load the graph: ***');
     expect(await platform.dump()).not.toContain(CANARY);
-    expect(platform.service.output()).not.toContain(CANARY);
+    expect(platform.output()).not.toContain(CANARY);
   });
 });
 

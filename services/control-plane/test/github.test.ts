@@ -85,7 +85,7 @@ describe('a private repository', () => {
     });
     expect((await platform.get(id)).body.source_revision_config).toEqual(revision.source_revision_config);
     expect([...exposed]).toEqual([]);
-    for (const text of [await textsBelow(platform.folder), platform.service.output(), await platform.dump()]) {
+    for (const text of [await textsBelow(platform.folder), platform.output(), await platform.dump()]) {
       for (const form of forms) expect(text).not.toContain(form);
     }
   });
@@ -97,7 +97,7 @@ describe('a private repository', () => {
     const { id, latest_revision_id } = await createPrivate(token);
     const { status_message } = await platform.untilStatus(id, latest_revision_id!, 'BUILD_FAILED');
     expect(status_message).toMatch(expected);
-    const said = `${status_message}${await textsBelow(join(platform.folder, 'logs', id))}${platform.service.output()}`;
+    const said = `${status_message}${await textsBelow(join(platform.folder, 'logs', id))}${platform.output()}`;
     expect(said).not.toMatch(/an-old-token-of-somebody|YW4tb2xkLXRva2Vu|Basic /);
   });
 });
@@ -167,7 +167,7 @@ describe('the repositories of an integration', () => {
     const { id } = await integrate({ token: 'an-old-one' });
     const detail = `The Git server ${server.url} does not take the token of the integration.`;
     expect(await repos(id)).toEqual({ status: 400, body: { detail } });
-    expect(platform.service.output()).not.toContain('an-old-one');
+    expect(platform.output()).not.toContain('an-old-one');
   });
 
   it('are on a server of a known kind', async () => {
@@ -284,7 +284,7 @@ describe('a webhook', () => {
       await waitFor(async () => ((await client.query(waiting)).rowCount ?? 0) > 0, {
         what: 'the delivery in the middle',
       });
-      await platform.process.stop({ signal: 'SIGKILL' });
+      await platform.kill();
       await client.query('ROLLBACK');
       await unheard;
     });

@@ -2,7 +2,8 @@ import type { Deployment, DeploymentAtUrl } from '@runyard/contracts';
 import { withDatabaseClient } from '@runyard/test-kit';
 import { OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, INTERNAL_TOKEN, TestPlatform } from './support/platform.ts';
+import { INTERNAL_TOKEN } from './support/credentials.ts';
+import { type Answer, TestPlatform } from './support/platform.ts';
 
 /** The platform has a domain for deployments, and its operator lets deployments claim names in others. */
 const settings = {
@@ -198,7 +199,7 @@ it('a host is not routed any more when the operator removes its domain, or gives
   expect((await platform.routeOf(kept!))?.custom_host).toBe('kept.acme.test');
   expect(await findByUrl('https://moved.acme.test')).toMatchObject({ deployment_id: moved });
   settings.CUSTOM_DOMAINS = `moved.acme.test=${OTHER_WORKSPACE},unmoved.acme.test=${WORKSPACE}`;
-  await platform.service.stop();
+  await platform.stopService();
   await platform.startService();
   for (const [index, id] of [kept, moved].entries()) {
     expect((await platform.routeOf(id!))?.custom_host).toBeNull();

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, PushToken } from '@runyard/contracts';
 import { ImageClient } from '@runyard/test-kit';
+import { ENGINE, engineCalls, engineVariables } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENGINE, engineCalls, engineVariables } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
+import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
-import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
-import { grantedRules } from './support/fake-cluster/granted-rules.ts';
-import { AGENT } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
 
@@ -25,6 +24,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'config'), cluster.kubeConfigFile());
   platform = await TestPlatform.start(
     {
+      DRIVER: 'kubernetes',
       KUBERNETES_NAMESPACE: NAMESPACE,
       KUBECONFIG: join(folder, 'config'),
       PROJECT_BASE_IMAGE: base.image,
@@ -54,7 +54,7 @@ const run = async (id: string) => (await fetch(`${await platform.upstreamOf(id)}
 
 /** Waits until the restarted control plane supervises both deployments. */
 const untilAdopted = () =>
-  waitFor(() => platform.service.output().split('active revision restarted').length > 2, {
+  waitFor(() => platform.dataPlane.service.output().split('active revision restarted').length > 2, {
     what: 'the deployments in new hands',
   });
 
@@ -93,7 +93,7 @@ describe('an image and a project that are deployed to a cluster', () => {
 
   it("keep running while their control plane is killed and the build's disk is lost, and the next one takes them over", async () => {
     const images = imagesOf(project);
-    await platform.process.stop({ signal: 'SIGKILL' });
+    await platform.kill();
     await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
     expect((await fetch(`${upstream}/ok`)).status).toBe(200);
     await platform.startService();
@@ -105,7 +105,7 @@ describe('an image and a project that are deployed to a cluster', () => {
   });
 
   it('keep running while their control plane is stopped', async () => {
-    await platform.service.stop();
+    await platform.stopService();
     expect(pods()).toEqual(before);
     await platform.startService();
     await untilAdopted();

@@ -17,6 +17,7 @@ import {
   type PushToken,
   type Revision,
 } from '@runyard/contracts';
+import { SecretSets } from '@runyard/deployments';
 import { Cipher } from '@runyard/encryption';
 import { RegistryAddress } from '@runyard/image-registry';
 import { ImageClient, waitFor } from '@runyard/test-kit';
@@ -27,7 +28,6 @@ import { DeploymentKeys } from '../src/deployments/deployment-keys.ts';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import type { Prisma } from '../src/generated/client.ts';
 import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
-import { SecretSets } from '../src/secrets/secret-set.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
@@ -329,7 +329,7 @@ describe('a deployment', () => {
       const nothing = await readDesiredState(database.prisma, own, told);
       expect(await readDesiredState(queries, own, told)).toEqual(nothing);
       const next = await readDesiredState(database.prisma, own, told);
-      expect(next.deployments).toMatchObject([{ revisions: [{ status: 'CREATING' }] }]);
+      expect(next!.deployments).toMatchObject([{ revisions: [{ status: 'CREATING' }] }]);
     } finally {
       await database.close();
     }

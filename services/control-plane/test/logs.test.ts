@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { LogPage } from '@runyard/contracts';
+import { makeLogOpener } from '@runyard/revision-logs';
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeLogOpener } from '../src/logs/revision-log.ts';
 import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;

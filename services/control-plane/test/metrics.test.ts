@@ -44,7 +44,7 @@ describe('the metrics of a deployment', () => {
       database_bytes: expect.any(Number),
     });
     expect(body.points.at(-1)!.agent_api_memory_bytes).toBeGreaterThan(10_000_000);
-    const text = await (await fetch(`${platform.service.url}/metrics`)).text();
+    const text = await (await fetch(`${platform.dataPlane.service.url}/metrics`)).text();
     expect(text).toContain(`runyard_deployment_run_worker_replicas{deployment_id="${id}"} 1`);
   });
 
@@ -106,7 +106,7 @@ describe('a deployment with room to grow', () => {
         (await patient.call<DeploymentMetrics>('GET', `/v2/deployments/${id}/metrics`)).body.points;
       await fetch(`${await patient.upstreamOf(id)}/pending-runs/25`);
       await waitFor(async () => (await points()).at(-1)?.run_worker_replicas === 3, { what: 'three workers' });
-      await patient.service.stop();
+      await patient.stopService();
       const stoppedAt = Date.now();
       await patient.startService();
       // The new workers have no backlog.

@@ -1,15 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
+import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
+import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
-import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
-import { grantedRules } from './support/fake-cluster/granted-rules.ts';
-import { AGENT } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 
-const KEY = 'shared-by-the-data-planes-of-a-test';
 let base: BaseRegistry;
 let cluster: FakeCluster;
 let platform: TestPlatform;
@@ -23,14 +21,13 @@ beforeAll(async () => {
   ]);
   // Control-plane has neither the cluster nor the server of the databases.
   const env = {
-    DATA_PLANE_KEY: KEY,
     DRIVER: 'kubernetes',
     PROJECT_BASE_IMAGE: base.image,
     PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
   };
-  platform = await TestPlatform.start(env, { hasRegistry: true });
+  platform = await TestPlatform.start(env, { hasRegistry: true, hasDataPlane: false });
   const KUBECONFIG = join(platform.folder, 'kubeconfig');
   await writeFile(KUBECONFIG, cluster.kubeConfigFile());
   environment = { DRIVER: 'kubernetes', KUBECONFIG, KUBERNETES_NAMESPACE: NAMESPACE };
@@ -45,7 +42,7 @@ afterAll(async () => {
 });
 
 async function startDataPlane(): Promise<TestDataPlane> {
-  const dataPlane = await TestDataPlane.ofPlatform(platform, KEY, environment);
+  const dataPlane = await TestDataPlane.ofPlatform(platform, { environment });
   dataPlanes.push(dataPlane);
   await dataPlane.start();
   return dataPlane;
@@ -68,7 +65,7 @@ it('an image and a folder run as pods, go on when their data plane is killed, an
   expect(before).toHaveLength(4);
   const upstreams = await Promise.all([image, folder].map(({ id }) => platform.upstreamOf(id)));
 
-  await dataPlanes[0]!.service.stop({ signal: 'SIGKILL' });
+  await dataPlanes[0]!.kill();
   const successor = await startDataPlane();
   await waitFor(() => successor.service.output().split('active revision restarted').length > 2, {
     what: 'the deployments in new hands',

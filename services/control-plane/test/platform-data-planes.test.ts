@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, readlink, rm } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
-import { waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DATA_PLANE_KEY as KEY } from './support/credentials.ts';
 import { TestPlatform } from './support/platform.ts';
 import { processesOf } from './support/processes.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 import { createEmpty, deploy, PROJECT } from './support/sources.ts';
 
-const KEY = 'shared-by-the-data-planes-of-a-test';
 let platform: TestPlatform;
 let started: TestDataPlane[] = [];
 beforeAll(async () => {
-  platform = await TestPlatform.start({ DATA_PLANE_KEY: KEY, LEASE_SECONDS: '3', LISTENER_LEASE_SECONDS: '3' });
+  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' }, { hasDataPlane: false });
 });
 afterEach(async () => {
   // Whoever still runs removes the deployments.
@@ -27,7 +27,7 @@ afterEach(async () => {
 afterAll(() => platform?.close());
 
 async function startDataPlane(): Promise<TestDataPlane> {
-  const dataPlane = await TestDataPlane.ofPlatform(platform, KEY);
+  const dataPlane = await TestDataPlane.ofPlatform(platform);
   started.push(dataPlane);
   await dataPlane.start();
   return dataPlane;
@@ -100,7 +100,7 @@ describe("the platform's own data plane", () => {
     const dataPlane = await startDataPlane();
     const deployment = await platform.createHealthy();
     const { pid } = await startedWith(deployment);
-    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await dataPlane.kill();
     await dataPlane.start();
     await untilServedBy(deployment, (found) => found !== pid);
     expect(processesOf(deployment.latest_revision_id!)).toHaveLength(2);
@@ -111,7 +111,7 @@ describe("the platform's own data plane", () => {
     const deployment = await platform.createHealthy();
     const { pid } = await startedWith(deployment);
     await dataPlane.line.refuse();
-    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await dataPlane.kill();
     await waitFor(() => !isAlive(pid), { what: 'the end of its processes' });
     const body = { secrets: [{ name: 'GREETING', value: 'two' }] };
     const { latest_revision_id: next } = (
@@ -141,12 +141,26 @@ describe('one of several data planes of the platform', () => {
     expect(successor.service.output()).not.toContain('deployment lease lost');
   });
 
+  it('that stopped, and starts while the platform is away, keeps its builds', async () => {
+    const dataPlane = await startDataPlane();
+    const { id } = await createEmpty(platform);
+    const revisionId = (await deploy(platform, id)).body.latest_revision_id!;
+    await platform.untilStatus(id, revisionId, 'DEPLOYED');
+    const builds = await readdir(join(dataPlane.folder, 'artifacts', id));
+    await dataPlane.stop();
+    await dataPlane.line.refuse();
+    await dataPlane.start();
+    expect(await readdir(join(dataPlane.folder, 'artifacts', id))).toEqual(builds);
+    await dataPlane.line.heal();
+    await platform.upstreamOf(id);
+  });
+
   it('that stops hands its deployments over at once', async () => {
     const former = await startDataPlane();
     const deployment = await platform.createHealthy();
     const { pid } = await startedWith(deployment);
     await startDataPlane();
-    await former.service.stop();
+    await former.stop();
     await untilServedBy(deployment, (found) => found !== pid);
     expect(processesOf(deployment.latest_revision_id!)).toHaveLength(2);
   });
@@ -156,7 +170,7 @@ describe('a project that the platform builds', () => {
   let builder: TestPlatform;
   const own: TestDataPlane[] = [];
   beforeAll(async () => {
-    builder = await TestPlatform.start({ LEASE_SECONDS: '3' });
+    builder = await TestPlatform.start({}, { hasDataPlane: false });
   });
   afterAll(async () => {
     await builder?.deleteAll();
@@ -165,7 +179,7 @@ describe('a project that the platform builds', () => {
   });
 
   const start = async () => {
-    const dataPlane = await TestDataPlane.ofPlatform(builder, KEY);
+    const dataPlane = await TestDataPlane.ofPlatform(builder);
     own.push(dataPlane);
     await dataPlane.start();
     return dataPlane;
@@ -185,10 +199,15 @@ describe('a project that the platform builds', () => {
 
   it('before data planes ran it is fetched by the one that takes it up, as new builds are, and those that got lost', async () => {
     const { id } = await createEmpty(builder);
+    const former = await start();
     const first = (await deploy(builder, id)).body.latest_revision_id!;
     await builder.untilStatus(id, first, 'DEPLOYED');
-    await builder.stopService();
-    await builder.startService({ DATA_PLANE_KEY: KEY });
+    await former.stop();
+    // Releases without data planes left such rows, and no archives.
+    await withDatabaseClient(builder.database.url, (client) =>
+      client.query('UPDATE revision SET image = NULL; UPDATE deployment SET data_plane_id = NULL'),
+    );
+    await rm(join(builder.folder, 'objects/deployments', id, 'builds'), { recursive: true });
     const dataPlane = await start();
     const folder = await untilRunsIn(dataPlane, id);
     expect(await readFile(join(folder, 'langgraph.json'), 'utf8')).toBe(PROJECT['langgraph.json']);
@@ -202,8 +221,24 @@ describe('a project that the platform builds', () => {
 
     // An archive that the storage has lost is made again.
     await rm(join(builder.folder, 'objects/deployments', id, 'builds'), { recursive: true });
-    await dataPlane.service.stop();
+    await dataPlane.stop();
     expect(await readFile(join(await untilRunsIn(await start(), id), 'result.txt'), 'utf8')).toBe('built\n');
+  });
+});
+
+describe('a roll-out that a release without data planes left', () => {
+  it.each(['AWAITING_DEPLOY', 'DEPLOYING'])('as %s, without a build, goes on', async (status) => {
+    const former = await startDataPlane();
+    const { id } = await createEmpty(platform);
+    const revisionId = (await deploy(platform, id)).body.latest_revision_id!;
+    await platform.untilStatus(id, revisionId, 'DEPLOYED');
+    await former.stop();
+    await withDatabaseClient(platform.database.url, async (client) => {
+      await client.query('UPDATE revision SET status = $1, image = NULL WHERE id = $2', [status, revisionId]);
+      await client.query('UPDATE deployment SET active_revision_id = NULL, data_plane_id = NULL WHERE id = $1', [id]);
+    });
+    await startDataPlane();
+    await platform.untilStatus(id, revisionId, 'DEPLOYED');
   });
 });
 

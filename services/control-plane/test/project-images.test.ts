@@ -3,14 +3,13 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { BuildError, openLocalDirectory } from '@runyard/deployments';
 import type { Lifecycle } from '@runyard/service-kit';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegistryUnavailableError } from '../src/image-registry/registry-unavailable-error.ts';
 import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
 import type { RevisionImages } from '../src/project-images/revision-images.ts';
-import { BuildError } from '../src/revisions/build-error.ts';
-import { openLocalDirectory } from '../src/revisions/local-directory.ts';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
 import { OwnRegistry } from './support/own-registry.ts';
 

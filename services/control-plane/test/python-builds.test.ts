@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { LogPage } from '@runyard/contracts';
+import { PROJECT_FOLDER, projectLayer, UserRange } from '@runyard/deployments';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROJECT_FOLDER, projectLayer } from '../src/project-images/project-layer.ts';
-import { UserRange } from '../src/system-users/user-range.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, type Order } from './support/sources.ts';
 

@@ -4,26 +4,27 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, DeploymentList, Listener, LogPage } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { FakeCluster, grantedRules } from '@runyard/test-kit/fake-cluster';
+import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DeploymentDatabases } from '../src/deployment-servers/deployment-databases.ts';
 import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
-import { FakeCluster } from './support/fake-cluster/fake-cluster.ts';
-import { grantedRules } from './support/fake-cluster/granted-rules.ts';
-import { AGENT } from './support/fake-engine.ts';
+import { dropDatabases } from './support/drop-databases.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 
 let platform: TestPlatform;
 const dataPlanes: TestDataPlane[] = [];
 beforeAll(async () => {
-  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' });
+  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' }, { hasDataPlane: false });
 });
 afterEach(async () => {
   await Promise.all(dataPlanes.splice(0).map((each) => each.close()));
   // No data plane is left to delete these databases.
   const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
-  const databases = new DeploymentDatabases(platform.database.url);
-  await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
+  await dropDatabases(
+    platform.database.url,
+    body.resources.map(({ id }) => id),
+  );
 });
 afterAll(() => platform.close());
 
@@ -138,7 +139,7 @@ describe('a remote data plane', () => {
     const { pid } = await dataPlane.startedWith(deployment);
     expect(await dataPlane.routeOf(deployment)).toMatchObject({ mount_prefix: '/agents' });
     await dataPlane.line.refuse();
-    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await dataPlane.kill();
     await waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
 
     await dataPlane.start();
@@ -186,7 +187,7 @@ describe('a remote data plane', () => {
       await writeFile(KUBECONFIG, cluster.kubeConfigFile());
       const listener = await newListener(['agents', 'agents-test']);
       const PLATFORM_JWKS_URL = 'https://keys.example.com/jwks.json';
-      const environment = { KUBECONFIG, KUBERNETES_NAMESPACE: 'elsewhere', PLATFORM_JWKS_URL };
+      const environment = { DRIVER: 'kubernetes', KUBECONFIG, KUBERNETES_NAMESPACE: 'elsewhere', PLATFORM_JWKS_URL };
       const dataPlane = await dataPlaneOf(listener, environment);
       await dataPlane.start();
       const deployment = await platform.createHealthy({
@@ -205,7 +206,7 @@ describe('a remote data plane', () => {
       const { upstreams } = (await dataPlane.routeOf(deployment))!;
       expect(upstreams).not.toEqual([]);
 
-      await dataPlane.service.stop({ signal: 'SIGKILL' });
+      await dataPlane.kill();
       await dataPlane.start();
       expect((await dataPlane.routeOf(deployment))!.upstreams, 'its route stays meanwhile').toEqual(upstreams);
       await waitFor(() => dataPlane.service.output().includes('active revision restarted'), {

@@ -6,12 +6,11 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Deployment, DeploymentList, Listener, LogPage, PushToken, Revision } from '@runyard/contracts';
 import { ImageClient, waitFor } from '@runyard/test-kit';
+import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
+import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DeploymentDatabases } from '../src/deployment-servers/deployment-databases.ts';
 import { BaseRegistry, LOGIN, tarOf } from './support/base-registry.ts';
-import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
-import { grantedRules } from './support/fake-cluster/granted-rules.ts';
-import { AGENT } from './support/fake-engine.ts';
+import { dropDatabases } from './support/drop-databases.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 import { createEmpty, deploy, PROJECT } from './support/sources.ts';
@@ -34,7 +33,7 @@ beforeAll(async () => {
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
   };
-  platform = await TestPlatform.start(env, { hasRegistry: true });
+  platform = await TestPlatform.start(env, { hasRegistry: true, hasDataPlane: false });
   const compute_config = { k8s_namespaces: [NAMESPACE] };
   const body = { compute_type: 'k8s', compute_id: 'a cluster elsewhere', compute_config };
   listener = (await platform.call<Listener>('POST', '/v2/listeners', { body })).body;
@@ -42,6 +41,7 @@ beforeAll(async () => {
   await writeFile(KUBECONFIG, cluster.kubeConfigFile());
   const PLATFORM_JWKS_URL = 'https://keys.example.com/jwks.json';
   dataPlane = await TestDataPlane.of(platform, listener, {
+    DRIVER: 'kubernetes',
     KUBECONFIG,
     KUBERNETES_NAMESPACE: NAMESPACE,
     PLATFORM_JWKS_URL,
@@ -53,8 +53,10 @@ afterAll(async () => {
   if (platform) {
     // After a failed test no data plane is left to delete these databases.
     const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
-    const databases = new DeploymentDatabases(platform.database.url);
-    await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
+    await dropDatabases(
+      platform.database.url,
+      body.resources.map(({ id }) => id),
+    );
     await platform.close();
   }
   await cluster?.close();
@@ -131,7 +133,7 @@ describe('a project of a remote data plane', () => {
     const revisionId = body.latest_revision_id!;
     await platform.untilStatus(id, revisionId, 'BUILDING');
     await dataPlane.line.refuse();
-    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await dataPlane.kill();
     await Promise.all([untilSilent(id), dataPlane.start()]);
     await waitFor(() => dataPlane.service.output().includes('active revision restarted'), {
       what: 'the deployment in new hands',

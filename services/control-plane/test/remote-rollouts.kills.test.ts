@@ -2,11 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Listener } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
+import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
-import { FakeCluster, NAMESPACE } from './support/fake-cluster/fake-cluster.ts';
-import { grantedRules } from './support/fake-cluster/granted-rules.ts';
-import { AGENT } from './support/fake-engine.ts';
 import { HeldRevisions, STEPS } from './support/held-revisions.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
@@ -31,7 +30,7 @@ beforeAll(async () => {
       PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
     },
-    { hasOwnProcess: true },
+    { hasOwnProcess: true, hasDataPlane: false },
   );
   held = await HeldRevisions.open(platform);
   const compute = { compute_type: 'k8s', compute_id: 'a cluster', compute_config: { k8s_namespaces: [NAMESPACE] } };
@@ -63,11 +62,11 @@ const podsOf = (revisionId: string) =>
 /** Restarts a process whose transaction, or whose report, is held. */
 const KILLS = {
   'data plane': async () => {
-    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await dataPlane.kill();
     return () => dataPlane.start();
   },
   'control-plane': async () => {
-    await platform.process.stop({ signal: 'SIGKILL' });
+    await platform.kill();
     return () => platform.startService();
   },
 };

@@ -150,7 +150,7 @@ describe('secrets that are stored elsewhere', () => {
     platform.callers.isUnwell = true;
     const ofWorkspace = { name: 'MODEL_KEY', secret_name: 'workspace-secrets', secret_key: 'OPENAI' };
     const { body } = await platform.create({ secret_references: [ofWorkspace] });
-    await waitFor(() => platform.service.output().includes('The secrets of the workspace cannot be read'));
+    await waitFor(() => platform.output().includes('The secrets of the workspace cannot be read'));
     platform.callers.isUnwell = false;
     await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
     const answer = await fetch(`${await platform.upstreamOf(body.id)}/started-with`);
@@ -158,7 +158,7 @@ describe('secrets that are stored elsewhere', () => {
     expect(JSON.parse(secrets.PROJECT_ENV)).toMatchObject({ MODEL_KEY: 'canary-of-a-workspace' });
     expect((await platform.get(body.id)).body.secret_references).toEqual([ofWorkspace]);
     expect(await platform.dump()).not.toContain('canary-of-a-workspace');
-    expect(platform.service.output()).not.toContain('canary-of-a-workspace');
+    expect(platform.output()).not.toContain('canary-of-a-workspace');
     workspaceSecrets.clear();
     const lost = await platform.create({ secret_references: [ofWorkspace] });
     const failed = await platform.untilStatus(lost.body.id, lost.body.latest_revision_id!, 'DEPLOY_FAILED');

@@ -16,7 +16,23 @@ afterAll(async () => {
   await platform.close();
 });
 
-describe('a roll-out whose control-plane is killed', () => {
+/** Kills one of the processes; what is returned starts it again. */
+const KILLS = {
+  'control-plane': async () => {
+    await platform.killControlPlane();
+    return () => platform.startService();
+  },
+  'data plane': async () => {
+    await platform.dataPlane.kill();
+    return () => platform.dataPlane.start();
+  },
+  'control-plane and data plane': async () => {
+    await platform.kill();
+    return () => platform.startService();
+  },
+};
+
+describe.each(Object.entries(KILLS))('a roll-out whose %s is killed', (name, kill) => {
   let id: string;
   let active: string | null = null;
   beforeAll(async () => {
@@ -25,17 +41,18 @@ describe('a roll-out whose control-plane is killed', () => {
 
   it.each(STEPS)('before it is %s continues, and until then the active revision serves', async (status) => {
     const hold = await held.at(status);
-    const { body } = await deploy(platform, id, { build_command: `echo before ${status}` });
+    const { body } = await deploy(platform, id, { build_command: `echo before ${status} ${name}` });
     const next = body.latest_revision_id!;
     await hold.reached();
     expect((await platform.get(id)).body.active_revision_id).toBe(active);
-    await platform.process.stop({ signal: 'SIGKILL' });
+    const startAgain = await kill();
     await hold.release();
-    await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, {
-      what: 'the end of its children',
-    });
+    if (name !== 'control-plane')
+      await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, {
+        what: 'the end of its children',
+      });
 
-    await platform.startService();
+    await startAgain();
     await platform.untilStatus(id, next, 'DEPLOYED');
     expect((await platform.get(id)).body.active_revision_id).toBe(next);
     expect(await platform.upstreamOf(id)).toMatch(/^http:/);

@@ -73,7 +73,7 @@ describe('a revision', () => {
     expect(password).toHaveLength(48);
     for (const secret of [password, 'value-of-the-model-key', token.value, given.RUNYARD_DEPLOYMENT_KEYS])
       expect(environment).not.toContain(secret);
-    for (const name of ['ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES_URI'])
+    for (const name of ['ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES_URI', 'DATA_REDIS_URI', 'DATA_PLANE_KEY'])
       expect(environment).not.toContain(name);
   });
 
@@ -212,7 +212,7 @@ it('a revision runs as many servers and workers as it requests, its servers in i
   const { id, active_revision_id } = await platform.createHealthy({
     source_config: { project_path: platform.projectDir, resource_spec },
   });
-  expect(childrenOf(platform.process.pid, active_revision_id!)).toHaveLength(5);
+  expect(childrenOf(platform.dataPlane.service.pid, active_revision_id!)).toHaveLength(5);
   expect((await startedWith(id)).env.GRAPH_HOST_HEAP_MB).toBe('256');
   const upstreams = async () => (await platform.routeOf(id))!.upstreams;
   const before = await upstreams();
@@ -278,10 +278,10 @@ describe('a deployment', () => {
   it('that is deleted does not wait for a start in progress', async () => {
     const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
     await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYING');
-    await waitFor(() => childrenOf(platform.process.pid, body.latest_revision_id!).length > 0);
+    await waitFor(() => childrenOf(platform.dataPlane.service.pid, body.latest_revision_id!).length > 0);
     await platform.call('DELETE', `/v2/deployments/${body.id}`);
     expect(await platform.get(body.id)).toMatchObject({ status: 404 });
-    expect(childrenOf(platform.process.pid, body.latest_revision_id!)).toEqual([]);
+    expect(childrenOf(platform.dataPlane.service.pid, body.latest_revision_id!)).toEqual([]);
   });
 });
 

@@ -66,7 +66,7 @@ describe('an uploaded source', () => {
     await deployed(id);
     expect((await revisionOf(id, empty.latest_revision_id!)).status).toBe('SKIPPED');
     first = await projectOf(id);
-    expect(first.startsWith(join(platform.folder, 'artifacts', id))).toBe(true);
+    expect(first.startsWith(join(platform.dataPlane.folder, 'artifacts', id))).toBe(true);
     expect(JSON.parse(await readFile(join(first, 'langgraph.json'), 'utf8'))).toEqual(
       JSON.parse(PROJECT['langgraph.json']),
     );
@@ -84,10 +84,10 @@ describe('an uploaded source', () => {
     expect(existsSync(join(await projectOf(id), 'built'))).toBe(true);
   });
 
-  it('is built again when its build is lost from the disk', async () => {
+  it('is fetched again when its build is lost from the disk', async () => {
     const project = await projectOf(id);
-    await platform.service.stop();
-    await rm(join(platform.folder, 'artifacts'), { recursive: true });
+    await platform.stopService();
+    await rm(join(platform.dataPlane.folder, 'artifacts'), { recursive: true });
     await platform.startService();
     await waitFor(async () => (await projectOf(id).catch(() => project)) !== project);
   });
@@ -242,7 +242,7 @@ it('graphs are loaded with all secrets, which the log does not show, and command
     platform.encryptionKey,
   ])
     expect(environment).not.toContain(hidden);
-  expect(platform.service.output()).not.toContain('model-key-value');
+  expect(platform.output()).not.toContain('model-key-value');
 });
 
 it('only the newest of the revisions that are created during a build is built', async () => {
@@ -278,7 +278,7 @@ describe('a build in progress', () => {
     const held = gate('killed');
     const { body } = await deploy(platform, id, { install_command: `${held.command} && ${LINK_PACKAGES}` });
     const pid = await held.reached();
-    await platform.process.stop({ signal: 'SIGKILL' });
+    await platform.kill();
     await waitFor(() => !isAlive(pid), { what: 'the end of the build' });
     await held.open();
     await platform.startService();

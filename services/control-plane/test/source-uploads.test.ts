@@ -153,7 +153,7 @@ it('expired archives without a revision are removed, and those with one stay', a
   await withDatabaseClient(platform.database.url, (client) =>
     client.query("UPDATE source_upload SET expires_at = now() - '1 s'::interval"),
   );
-  await platform.service.stop();
+  await platform.stopService();
   await platform.startService();
   await expect.poll(() => existsSync(objectAt(unused))).toBe(false);
   expect(existsSync(objectAt(used))).toBe(true);

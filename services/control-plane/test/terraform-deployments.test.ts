@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Deployment, DeploymentList, Revision, RevisionList } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { WORKSPACE } from '@runyard/test-kit/callers';
+import { ENGINE, engineVariables } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENGINE, engineVariables } from './support/fake-engine.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, LINK_PACKAGES, PROJECT } from './support/sources.ts';
 

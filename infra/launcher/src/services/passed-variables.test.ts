@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { selectPassedVariables } from './passed-variables.ts';
 
-it('control-plane runs deployments as the person who starts the platform says, and gets nothing else', () => {
+it('data-plane runs deployments as the person who starts the platform says, and gets nothing else', () => {
   const engine = {
     PIP_INDEX_URL: 'https://packages.example.com/simple',
     DRIVER: 'process',
@@ -10,7 +10,7 @@ it('control-plane runs deployments as the person who starts the platform says, a
     CONTAINER_ENGINE_COMMAND: 'podman',
   };
   expect(
-    selectPassedVariables('control-plane', {
+    selectPassedVariables('data-plane', {
       ...engine,
       DOCKER_CONTEXT: '',
       OPENAI_API_KEY: 'secret',

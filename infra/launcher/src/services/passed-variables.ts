@@ -2,9 +2,9 @@ import { INDEX_VARIABLES } from '@runyard/package-managers';
 
 /** Variables of services that the person who starts the platform may set. */
 const PASSED_ON = {
-  'control-plane': [
+  'control-plane': ['OUTBOUND_ALLOWED_NETWORKS', 'LISTENER_LEASE_SECONDS', 'DRIVER'],
+  'data-plane': [
     'OUTBOUND_ALLOWED_NETWORKS',
-    'LISTENER_LEASE_SECONDS',
     // These choose the drivers, and the container engine that runs images.
     'DRIVER',
     'CONTAINER_ENGINE_COMMAND',

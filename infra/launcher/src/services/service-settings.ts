@@ -15,7 +15,7 @@ import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
 export interface ServiceSettings {
-  name: 'org-access' | 'control-plane' | 'registry' | 'oauth-broker' | 'gateway';
+  name: 'org-access' | 'control-plane' | 'data-plane' | 'registry' | 'oauth-broker' | 'gateway';
   port: number;
   env: Record<string, string>;
   /** Settings that must not be in an environment. */
@@ -59,6 +59,7 @@ export async function createServiceSettings(options: {
   const ports = {
     orgAccess: await freePort(),
     controlPlane: await freePort(),
+    dataPlane: await freePort(),
     registry: await freePort(),
     oauthBroker: await freePort(),
     gateway: options.port || (await freePort()),
@@ -69,6 +70,7 @@ export async function createServiceSettings(options: {
   // control-plane's, which has its sources in the same object storage.
   const deploymentsDir = join(dataDir, 'deployments');
   const internalToken = await secret('internal-token');
+  const dataPlaneKey = await secret('data-plane-key');
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const traces = inheritedTracingVariables(options.environment);
   const shared = {
@@ -96,28 +98,50 @@ export async function createServiceSettings(options: {
   const controlPlane: ServiceSettings = {
     name: 'control-plane',
     port: ports.controlPlane,
-    stopMs: (graceSeconds + 4) * 1_000,
+    stopMs: 3_000,
     env: {
       ...shared.env,
       ORG_ACCESS_URL: orgAccessUrl,
       REGISTRY_SERVICE_URL: registryUrl,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DATA_DIR: deploymentsDir,
-      AGENT_API_COMMAND: bundle('agent-api'),
-      RUN_WORKER_COMMAND: bundle('run-worker'),
       LOCAL_PROJECTS: 'true',
       ...options.projectUsers,
-      BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('control-plane', options.environment),
     },
     secrets: {
       ...shared.secrets,
-      ...kafkaLoginVariables(servers.kafka?.logins?.deployments, 'DEPLOYMENT_'),
       DATABASE_URI: databases['control-plane'],
+      REDIS_URI: servers.redis.url,
+      DATA_PLANE_KEY: dataPlaneKey,
+      ENCRYPTION_KEY: await secret('control-plane.encryption-key'),
+    },
+  };
+  const dataPlane: ServiceSettings = {
+    name: 'data-plane',
+    port: ports.dataPlane,
+    stopMs: (graceSeconds + 4) * 1_000,
+    // The service that runs projects gets nothing that opens another one, nor the platform's user of the brokers.
+    env: {
+      ...shared.env,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      PLATFORM_JWKS_URL: `${orgAccessUrl}/.well-known/jwks.json`,
+      DATA_DIR: join(dataDir, 'data-plane'),
+      AGENT_API_COMMAND: bundle('agent-api'),
+      RUN_WORKER_COMMAND: bundle('run-worker'),
+      ...options.projectUsers,
+      BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
+      DRAIN_WINDOW_SECONDS: '1',
+      ...selectPassedVariables('data-plane', options.environment),
+    },
+    secrets: {
+      ...traces.secrets,
+      ...kafkaLoginVariables(servers.kafka?.logins?.deployments, 'DEPLOYMENT_'),
       DATA_POSTGRES_URI: servers.postgres.adminUrl,
       DATA_REDIS_URI: servers.redis.url,
-      ENCRYPTION_KEY: await secret('control-plane.encryption-key'),
+      DATA_PLANE_KEY: dataPlaneKey,
+      ENCRYPTION_KEY: await secret('data-plane.encryption-key'),
     },
   };
   const registry: ServiceSettings = {
@@ -170,7 +194,7 @@ export async function createServiceSettings(options: {
     },
     secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
-  return { settings: [orgAccess, controlPlane, registry, oauthBroker, gateway], internalToken };
+  return { settings: [orgAccess, controlPlane, dataPlane, registry, oauthBroker, gateway], internalToken };
 }
 
 function eventBusSettings({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {

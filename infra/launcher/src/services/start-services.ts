@@ -16,7 +16,7 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts org-access, control-plane, registry, oauth-broker and gateway, each as its own process from its bundle. */
+/** Starts all services, each as its own process from its bundle. */
 export async function startServices(options: {
   repository: string;
   dataDir: string;
@@ -32,9 +32,9 @@ export async function startServices(options: {
   const { settings, internalToken } = await createServiceSettings({ ...options, environment: process.env });
   const starting = settings.map((service) => superviseService({ ...options, ...service, logDir }));
   const stop = async () => {
-    // The edge stops first, with the broker that is asked through it, then the deployments with the service that runs
-    // them, then the registry, which has their images, and org-access, which authenticates their callers.
-    for (const names of [['gateway', 'oauth-broker'], ['control-plane'], ['registry', 'org-access']]) {
+    // The edge stops first, with the broker that is asked through it, then the deployments with the data plane, which
+    // still reports to control-plane, and then what they were made, pulled and authenticated with.
+    for (const names of [['gateway', 'oauth-broker'], ['data-plane'], ['control-plane', 'registry', 'org-access']]) {
       const stopping = settings.map(async ({ name }, index) => {
         const service = names.includes(name) ? await starting[index]!.catch(() => null) : null;
         await service?.stop();

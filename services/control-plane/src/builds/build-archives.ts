@@ -5,12 +5,11 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { withDeadline } from '@runyard/deadline';
+import type { BuildName } from '@runyard/deployments';
+import { BuildError, projectLayer } from '@runyard/deployments';
 import type { ObjectStorage } from '@runyard/object-storage';
 import { v7 as uuidv7 } from 'uuid';
-import { projectLayer } from '../project-images/project-layer.ts';
-import { BuildError } from '../revisions/build-error.ts';
 import { objectsPrefix } from '../revisions/deployment-objects.ts';
-import type { BuildName } from './artifacts.ts';
 import { withFreeDisk } from './free-disk.ts';
 
 export interface BuildArchivesOptions {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BuildError } from '@runyard/deployments';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BuildError } from '../revisions/build-error.ts';
 import { runBuildCommand } from './build-command.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { eachLine } from '../drivers/process/child.ts';
-import { BuildError } from '../revisions/build-error.ts';
+import { BuildError } from '@runyard/deployments';
+import { eachLine } from '@runyard/revision-logs';
 import type { BuildUser } from './build-users.ts';
 
 export interface BuildCommand {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
-import type { RevisionLog } from '../logs/revision-log.ts';
+import type { RevisionLog } from '@runyard/revision-logs';
 import { runBuildCommand } from './build-command.ts';
 import { type BuildFolders, withPath } from './build-environment.ts';
 import type { BuildUser } from './build-users.ts';

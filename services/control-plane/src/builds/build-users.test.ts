@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UserRange } from '@runyard/deployments';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UserRange } from '../system-users/user-range.ts';
 import { runBuildCommand } from './build-command.ts';
 import { type BuildUser, openBuildUsers } from './build-users.ts';
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type SystemUser, UserRange } from '@runyard/deployments';
 import { ConfigError } from '@runyard/service-kit';
-import { type SystemUser, UserRange } from '../system-users/user-range.ts';
 import { endProcesses } from './end-processes.ts';
 
 /** Folders of DATA_DIR that builds have to traverse. Only this service can list them. */

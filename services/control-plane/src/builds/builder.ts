@@ -1,14 +1,12 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
+import { Artifacts, BuildError, type BuildInput, type LocalProject, openLocalDirectory } from '@runyard/deployments';
 import { ProjectError } from '@runyard/package-managers';
 import { readProject } from '@runyard/project';
+import type { RevisionLog } from '@runyard/revision-logs';
 import { AppError } from '@runyard/service-kit';
 import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
-import type { RevisionLog } from '../logs/revision-log.ts';
-import { BuildError } from '../revisions/build-error.ts';
-import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
-import { Artifacts, type BuildInput } from './artifacts.ts';
 import { BuildCommands } from './build-commands.ts';
 import { type BuildFolders, buildEnvironment } from './build-environment.ts';
 import type { BuildSource } from './build-source.ts';

@@ -1,16 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RolloutDeployment, RolloutRevision, SecretSets } from '@runyard/deployments';
+import { BuildError, ReferencedSecrets, Semaphore } from '@runyard/deployments';
 import { ObjectStorageUnavailableError } from '@runyard/object-storage';
+import type { RevisionLog } from '@runyard/revision-logs';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Semaphore } from '../compute/semaphore.ts';
-import type { RevisionLog } from '../logs/revision-log.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
-import { BuildError } from '../revisions/build-error.ts';
-import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
-import { ReferencedSecrets } from '../secrets/secret-references.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
 import type { BuildSource } from './build-source.ts';
 import { Builds } from './builds.ts';
 

@@ -1,19 +1,25 @@
 import type { DeploymentSource, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
-import type { Semaphore } from '../compute/semaphore.ts';
+import type {
+  Artifact,
+  ReferencedSecrets,
+  RolloutDeployment,
+  RolloutRevision,
+  SecretSets,
+  Semaphore,
+} from '@runyard/deployments';
+import {
+  Artifacts,
+  BuildError,
+  type BuildInput,
+  isImageSource,
+  type LocalProject,
+  openLocalDirectory,
+} from '@runyard/deployments';
+import type { OpenRevisionLog } from '@runyard/revision-logs';
+import { secretMask, withLastLines } from '@runyard/revision-logs';
 import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
-import { withLastLines } from '../logs/last-lines.ts';
-import type { OpenRevisionLog } from '../logs/revision-log.ts';
-import { secretMask } from '../logs/secret-mask.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
-import { BuildError } from '../revisions/build-error.ts';
-import type { Artifact } from '../revisions/driver.ts';
-import { isImageSource } from '../revisions/image-sources.ts';
-import { type LocalProject, openLocalDirectory } from '../revisions/local-directory.ts';
-import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
-import type { ReferencedSecrets } from '../secrets/secret-references.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
-import { Artifacts, type BuildInput } from './artifacts.ts';
 import type { BuildSource } from './build-source.ts';
 import { Builder, type BuilderOptions, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { BuildError } from '../revisions/build-error.ts';
-import type { SystemUser } from '../system-users/user-range.ts';
+import type { SystemUser } from '@runyard/deployments';
+import { BuildError } from '@runyard/deployments';
 
 /** Milliseconds until processes that cannot be ended fail the build. */
 const LIMIT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { withWatcher } from '@runyard/deadline';
+import { BuildError } from '@runyard/deployments';
 import { freeBytes } from '@runyard/object-storage';
-import { BuildError } from '../revisions/build-error.ts';
 
 export interface DiskLimit {
   folder: string;

@@ -1,8 +1,8 @@
+import type { LocalProject } from '@runyard/deployments';
+import { BuildError } from '@runyard/deployments';
 import { type GraphHost, startGraphHost } from '@runyard/host-client';
 import { GraphLoadError, type HostLog } from '@runyard/host-protocol';
 import { openProject } from '@runyard/project';
-import { BuildError } from '../revisions/build-error.ts';
-import type { LocalProject } from '../revisions/local-directory.ts';
 import type { BuildUser } from './build-users.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { BuildError } from '@runyard/deployments';
 import {
   checkLangGraph,
   chooseInterpreter,
@@ -17,7 +18,6 @@ import {
   quote,
 } from '@runyard/package-managers';
 import type { PythonSettings } from '@runyard/project';
-import { BuildError } from '../revisions/build-error.ts';
 import type { BuildCommands } from './build-commands.ts';
 
 export interface PythonPackagesOptions {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { BuildError } from '@runyard/deployments';
 import { type ReadEntry, Unpack } from 'tar';
-import { BuildError } from '../revisions/build-error.ts';
 
 export interface UnpackLimits {
   /** Bytes of the archive's contents, unpacked. */

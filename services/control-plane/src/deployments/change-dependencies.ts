@@ -1,5 +1,5 @@
+import type { SecretSets } from '@runyard/deployments';
 import type { Database } from '../database/database.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
 import type { DeploymentView } from './deployment-view.ts';
 import type { DesiredState, Rollouts } from './desired-state.ts';
 

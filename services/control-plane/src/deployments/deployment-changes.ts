@@ -5,11 +5,9 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import { checkReferences, checkSecrets, isEmpty } from '@runyard/deployments';
 import { InvalidFieldError } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
-import { isEmpty } from '../revisions/empty-revision.ts';
-import { checkReferences } from '../secrets/secret-references.ts';
-import { checkSecrets } from '../secrets/secret-set.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
 import { type StoredSourceConfig, toStoredUrl } from './custom-url.ts';
 import type { PlanChange } from './desired-state.ts';

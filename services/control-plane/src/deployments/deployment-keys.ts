@@ -48,8 +48,10 @@ export class DeploymentKeys {
     if (stored && stored.rotatedAt > this.#now() - ROTATION_DAYS * DAY_MS) return variable(stored);
     const rotated = { keys: rotate(stored?.keys), rotatedAt: this.#now() };
     const encryptedKeys = this.#cipher.encrypt(JSON.stringify(rotated), place(id));
-    const where = { id, encryptedKeys: before };
-    const { count } = await queries.deployment.updateMany({ where, data: { encryptedKeys } });
+    // The deployment's `updated_at` stays: nobody has changed anything that its owner sees.
+    const count = await queries.$executeRaw`
+      UPDATE deployment SET encrypted_keys = ${encryptedKeys}
+      WHERE id = ${id}::uuid AND encrypted_keys IS NOT DISTINCT FROM ${before}`;
     // Another process may have been faster: then its keys count.
     return count > 0 ? variable(rotated) : this.find(queries, id);
   }

@@ -7,6 +7,7 @@ import {
   isUuid,
 } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
+import { checkReferences, checkSecrets, isEmpty } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   AppError,
@@ -24,11 +25,8 @@ import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts
 import type { DeploymentPolicies } from '../org-access/deployment-policies.ts';
 import type { TaggedDeployments } from '../org-access/tagged-deployments.ts';
 import { type DeploymentFilter, deploymentStore, type PageRequest } from '../revisions/deployment-store.ts';
-import { isEmpty } from '../revisions/empty-revision.ts';
 import { haltLock, haltStore } from '../revisions/halts/halt-store.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
-import { checkReferences } from '../secrets/secret-references.ts';
-import { checkSecrets } from '../secrets/secret-set.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
 import {
   checkCommit,

@@ -1,5 +1,7 @@
 import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
+import type { ReferencedSecrets } from '@runyard/deployments';
+import { isEmpty } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -8,9 +10,7 @@ import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { deploymentAddresses } from '../revisions/deployment-addresses.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
-import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
-import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
 import type { HostNames } from './host-names.ts';

@@ -1,11 +1,11 @@
 import type { ComputeConfig } from '@runyard/contracts';
+import { DRIVER_KINDS } from '@runyard/deployments';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
-import { DRIVERS } from '../drivers/drivers.ts';
 import type { Listener, Prisma } from '../generated/client.ts';
 import type { PageRequest } from '../revisions/deployment-store.ts';
 
-const FOR_IMAGES = DRIVERS.filter(({ accepts }) => accepts === 'image').map(({ computeType }) => computeType);
+const FOR_IMAGES = DRIVER_KINDS.filter(({ accepts }) => accepts === 'image').map(({ computeType }) => computeType);
 
 /** Queries listeners for callers, always within one workspace. */
 export const listenerStore = {

@@ -1,11 +1,16 @@
 import type { LogEntry, LogPage, LogRequest, LogType } from '@runyard/contracts';
 import { isUuid } from '@runyard/contracts';
+import {
+  type FoundEntries,
+  type FoundEntry,
+  type LogQuery,
+  logSegments,
+  messageOf,
+  parseRequestTime,
+  readLogs,
+} from '@runyard/revision-logs';
 import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { messageOf } from '../logs/log-entry.ts';
-import { logSegments } from '../logs/log-segments.ts';
-import { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from '../logs/read-logs.ts';
-import { parseRequestTime } from '../logs/request-time.ts';
 import { mustBeReadable } from './must-be-readable.ts';
 
 export interface LogSelection {

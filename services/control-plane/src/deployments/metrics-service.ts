@@ -1,7 +1,7 @@
 import type { DeploymentMetrics, DeploymentMetricsPoint } from '@runyard/contracts';
+import { parseRequestTime } from '@runyard/revision-logs';
 import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { parseRequestTime } from '../logs/request-time.ts';
 import { CombinedSamples } from '../monitoring/combine-samples.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import { mustBeReadable } from './must-be-readable.ts';

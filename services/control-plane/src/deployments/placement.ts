@@ -1,8 +1,8 @@
 import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
+import type { PodRules } from '@runyard/deployments';
+import { driverKindOf } from '@runyard/deployments';
 import type { Tenant } from '@runyard/service-kit';
-import type { PodRules } from '../compute/pod-overrides.ts';
 import type { Queries } from '../database/database.ts';
-import { driverOf } from '../drivers/drivers.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
 import { invalidSource } from './source-fields.ts';
@@ -67,7 +67,7 @@ async function requireListener(queries: Queries, tenant: Tenant, id: string): Pr
 
 /** Returns the namespace to run in. A listener with a single namespace has it as the default. */
 function chooseNamespace(listener: Listener, wanted: string | null): string | null {
-  if (!driverOf(listener.computeType as ComputeType).podRules) {
+  if (!driverKindOf(listener.computeType as ComputeType).hasPods) {
     if (wanted === null) return null;
     throw invalidSource(`${NAMESPACE} must be null for the compute type '${listener.computeType}'`);
   }

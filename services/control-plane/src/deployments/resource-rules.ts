@@ -1,7 +1,6 @@
 import type { ComputeType, DeploymentType, ResourceSpec, SourceConfig } from '@runyard/contracts';
+import { driverKindOf, findPodOverrideFault, type PodRules } from '@runyard/deployments';
 import { InvalidFieldError } from '@runyard/service-kit';
-import { findPodOverrideFault, type PodRules } from '../compute/pod-overrides.ts';
-import { driverOf } from '../drivers/drivers.ts';
 
 /**
  * Matches fields that no data plane supports: servers of the deployment's own, and parts of pods that would give it
@@ -43,7 +42,7 @@ export function checkResources(spec: ResourceSpec, { config, computeType, pods }
   const wanted = Object.entries(spec).filter(([, value]) => value != null) as [keyof ResourceSpec, unknown][];
   for (const [name] of wanted) {
     if (UNSUPPORTED.test(name)) throw refuseField(name, 'No data plane takes it: leave it out');
-    if (POD_FIELDS.includes(name) && pods === null && !(computeType && driverOf(computeType).podRules)) {
+    if (POD_FIELDS.includes(name) && pods === null && !(computeType && driverKindOf(computeType).hasPods)) {
       throw refuseField(name, 'It is for deployments that run in a Kubernetes cluster: leave it out');
     }
   }

@@ -12,26 +12,22 @@ export interface Woken {
 
 type Notified = Pick<Deployment, 'id' | 'listenerId'>;
 
-/** Wakes the platform's own data planes, where it has some of their own. */
+/** Wakes the platform's own data planes. */
 export const PLATFORM_SIGNAL = 'platform';
-const PLATFORM = 'rollout/';
 const BUILDS = 'build/';
 const REMOVED = 'removed/';
 
 /**
  * Notifies those who run a deployment of changes, in whichever process of the platform they are: the platform's own
- * data planes, or the listener's data plane, which waits for its desired state, and the builds for it. Who misses a
- * signal finds the change with its next sweep or its next request.
+ * data planes or those of a listener, which wait for their desired state, and the builds for both. Who misses a signal
+ * finds the change with its next sweep or its next request.
  */
 export class RolloutSignals implements Rollouts {
   readonly #prisma: PrismaClient;
   readonly #signals: Signals;
   readonly #logger: Logger;
-  readonly #isApart: boolean;
 
-  /** @param options.isApart the platform's own deployments are run by data planes apart from this service */
-  constructor(options: { prisma: PrismaClient; signals: Signals; isApart: boolean; logger: Logger }) {
-    this.#isApart = options.isApart;
+  constructor(options: { prisma: PrismaClient; signals: Signals; logger: Logger }) {
     this.#prisma = options.prisma;
     this.#signals = options.signals;
     this.#logger = options.logger;
@@ -41,13 +37,13 @@ export class RolloutSignals implements Rollouts {
     void this.#find(deploymentId).then((row) => {
       if (!row) return;
       this.wakeAll([row]);
-      if (this.#isRunElsewhere(row)) this.notifyToBuild(deploymentId);
+      this.notifyToBuild(deploymentId);
     });
   }
 
   /** Notifies all who run these deployments; a data plane once. */
   wakeAll(deployments: readonly Notified[]): void {
-    for (const name of new Set(deployments.map((row) => this.#nameFor(row)))) this.#signals.send(name);
+    for (const name of new Set(deployments.map(nameFor))) this.#signals.send(name);
   }
 
   /** Notifies those who build for data planes: one of them may just be releasing the deployment that is to be built. */
@@ -65,14 +61,13 @@ export class RolloutSignals implements Rollouts {
     this.#signals.send(REMOVED + deploymentId);
   }
 
-  /** Wakes those who run the deployments of the platform itself. */
-  wakeDataPlane(woken: Woken): void {
-    this.#follow(PLATFORM, woken, ({ listenerId }) => listenerId === null);
-  }
-
-  /** Wakes those who build for data planes apart from this service. */
+  /** Wakes those who build for data planes. */
   wakeBuilds(woken: Woken): void {
-    this.#follow(BUILDS, woken, (row) => this.#isRunElsewhere(row));
+    // Other platforms may use the same Redis, and nobody may take up a deployment that is not in this database.
+    const wake = async (id: string) => {
+      if (await this.#find(id)) woken.wake(id);
+    };
+    this.#signals.follow(BUILDS, { onSignal: (id) => void wake(id), onLoss: () => woken.wakeAll() });
   }
 
   /** Does not wait for remote deployments, because their data plane may be slow or unresponsive. */
@@ -84,24 +79,6 @@ export class RolloutSignals implements Rollouts {
     } finally {
       listening.stop();
     }
-  }
-
-  #isRunElsewhere({ listenerId }: Notified): boolean {
-    return this.#isApart || listenerId !== null;
-  }
-
-  #nameFor({ id, listenerId }: Notified): string {
-    if (listenerId !== null) return signalOf(listenerId);
-    return this.#isApart ? PLATFORM_SIGNAL : PLATFORM + id;
-  }
-
-  #follow(prefix: string, woken: Woken, isTheirs: (row: Notified) => boolean): void {
-    // Other platforms may use the same Redis, and nobody may take up a deployment that is not in this database.
-    const wake = async (id: string) => {
-      const row = await this.#find(id);
-      if (row && isTheirs(row)) woken.wake(id);
-    };
-    this.#signals.follow(prefix, { onSignal: (id) => void wake(id), onLoss: () => woken.wakeAll() });
   }
 
   /** Returns null for a deployment that does not exist, and after an error: then a sweep finds the change. */
@@ -117,3 +94,7 @@ export class RolloutSignals implements Rollouts {
 
 /** Returns the name of the signal that wakes data planes which wait for changes of a listener's desired state. */
 export const signalOf = (listenerId: string) => `listener/${listenerId}`;
+
+function nameFor({ listenerId }: Notified): string {
+  return listenerId === null ? PLATFORM_SIGNAL : signalOf(listenerId);
+}

@@ -1,7 +1,6 @@
 import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import type { PodRules } from '../compute/pod-overrides.ts';
-import { driverOf } from '../drivers/drivers.ts';
-import { isEmpty } from '../revisions/empty-revision.ts';
+import type { PodRules } from '@runyard/deployments';
+import { driverKindOf, isEmpty } from '@runyard/deployments';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, invalidSource } from './source-fields.ts';
 
@@ -63,7 +62,7 @@ function checkRepositoryRevision({ source, config, revisionConfig }: SourceState
 
 /** Returns whether a listener of the type runs the source: a folder of its machine, or else what the platform builds. */
 function isRunBy(type: ComputeType, source: DeploymentSource): boolean {
-  return driverOf(type).accepts === (source === 'local_directory' ? 'project' : 'image');
+  return driverKindOf(type).accepts === (source === 'local_directory' ? 'project' : 'image');
 }
 
 function checkPlacement({ revisionSource: source, config, computeType: type }: SourceState): void {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HaltRequest, HaltState } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
+import { breadthOf, type HaltOutcome } from '@runyard/deployments';
 import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { requireDeployment } from '../deployments/desired-state.ts';
@@ -8,7 +9,6 @@ import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { recordHaltChange } from '../events/halt-events.ts';
 import type { Halt } from '../generated/client.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
-import { breadthOf, type HaltOutcome } from '../revisions/halts/desired-halt.ts';
 import { deploymentsOf, type HaltTarget, haltLock, haltStore } from '../revisions/halts/halt-store.ts';
 
 /** The thing that a caller halts: a deployment by its id, or its own workspace or organization. */

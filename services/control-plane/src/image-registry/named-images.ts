@@ -1,6 +1,6 @@
 import type { NamedImages, SourceRevisionConfig } from '@runyard/contracts';
+import { TERMINAL } from '@runyard/deployments';
 import type { Queries } from '../database/database.ts';
-import { TERMINAL } from '../revisions/revision-transitions.ts';
 
 /**
  * Returns the names of the images of all revisions of a deployment.

@@ -9,8 +9,8 @@ const PATH = /^\/v2\/listeners\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//
 
 export interface DataPlaneKeys {
   ofListeners: ListenerKeys;
-  /** Shared by the platform's own data planes; undefined: it has none. */
-  ofPlatform: string | undefined;
+  /** Shared by the platform's own data planes. */
+  ofPlatform: string;
 }
 
 /**
@@ -26,7 +26,7 @@ export function acceptDataPlaneKeys(
       const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
       if (key === undefined) return others.authenticate(request);
       const id = PATH.exec(request.url ?? '')?.[1]?.toLowerCase();
-      if (ofPlatform !== undefined && isEqual(key, ofPlatform)) return platformDataPlane(id);
+      if (isEqual(key, ofPlatform)) return platformDataPlane(id);
       if (!ListenerKeys.isKey(key)) return others.authenticate(request);
       const owner = await ofListeners.ownerOf(key).catch((error: unknown) => {
         throw toUnavailableError(error) ?? error;

@@ -15,12 +15,12 @@ import type {
   WorkspaceSecretsQuestion,
   WorkspaceSecretValues,
 } from '@runyard/contracts';
+import type { CopiedLogs } from '@runyard/revision-logs';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { BuildArchives } from '../builds/build-archives.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { Prisma, type Revision } from '../generated/client.ts';
-import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import { activateRevision } from '../revisions/activate-revision.ts';
@@ -76,9 +76,9 @@ export class DataPlaneService {
       while (!signal.aborted) {
         const state = await speaker.runAsOwner(epoch, async (transaction, own) => {
           await speaker.takeUp(transaction);
-          return readDesiredState(transaction, own, dependencies);
+          return readDesiredState(transaction, own, dependencies, since);
         });
-        if (state.resource_version !== since) return state;
+        if (state) return state;
         const leftMs = until - performance.now();
         if (leftMs <= 0 || signals.isDraining) return undefined;
         await listening.next(Math.min(leftMs, speaker.lookMs), signal);

@@ -1,9 +1,9 @@
 import type { DeploymentStatus, RevisionStatus } from '@runyard/contracts';
+import { TERMINAL } from '@runyard/deployments';
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
-import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { TO_BUILD } from './remote-build-store.ts';
 
 /** Statuses of deployments that only their data plane can confirm. */

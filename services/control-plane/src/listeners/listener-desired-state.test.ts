@@ -1,9 +1,9 @@
+import { SecretSets } from '@runyard/deployments';
 import { Cipher } from '@runyard/encryption';
 import { RegistryAddress } from '@runyard/image-registry';
 import { expect, it } from 'vitest';
 import type { Queries } from '../database/database.ts';
 import { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import { SecretSets } from '../secrets/secret-set.ts';
 import { readDesiredState } from './listener-desired-state.ts';
 
 it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {
@@ -32,8 +32,12 @@ it("a project's image has the registry's current host, and a new host changes th
     revision: { findMany: async () => [revision] },
     halt: { findMany: async () => [] },
   } as unknown as Queries;
-  const toldBy = (url: string) =>
-    readDesiredState(queries, { listenerId: 'l' }, { secrets, tokens, keys, registry: new RegistryAddress(url) });
+  const toldBy = async (url: string) =>
+    (await readDesiredState(
+      queries,
+      { listenerId: 'l' },
+      { secrets, tokens, keys, registry: new RegistryAddress(url) },
+    ))!;
   const [before, after] = await Promise.all([toldBy('https://agents.example.com'), toldBy('https://images.test:5000')]);
   expect(before.deployments[0]?.revisions[0]?.image).toEqual(revision.image);
   expect(after.deployments[0]?.revisions[0]?.image).toEqual({ ...revision.image, uri: `images.test:5000/${name}` });

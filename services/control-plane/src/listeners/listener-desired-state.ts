@@ -13,16 +13,15 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import type { DesiredHalt, SecretSets } from '@runyard/deployments';
+import { TERMINAL } from '@runyard/deployments';
 import type { RegistryAddress } from '@runyard/image-registry';
 import type { Queries } from '../database/database.ts';
 import type { StoredSourceConfig } from '../deployments/custom-url.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import type { DesiredHalt } from '../revisions/halts/desired-halt.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
-import { TERMINAL } from '../revisions/revision-transitions.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
 import type { BuildProduct } from './remote-build-store.ts';
 import type { SharedStates } from './shared-states.ts';
 
@@ -39,12 +38,17 @@ export interface DesiredStateDependencies {
   registry: Pick<RegistryAddress, 'host'>;
 }
 
-/** Returns what a data plane has to run now: the deployments that `where` selects. */
+/**
+ * Returns what a data plane has to run now: the deployments that `where` selects.
+ *
+ * @param since the version that it knows; undefined is returned when that is the present one
+ */
 export async function readDesiredState(
   queries: Queries,
   where: Prisma.DeploymentWhereInput,
   { secrets, tokens, keys, registry, shared }: DesiredStateDependencies,
-): Promise<ListenerDesiredState> {
+  since?: string,
+): Promise<ListenerDesiredState | undefined> {
   const deployments = await queries.deployment.findMany({
     where,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
@@ -68,8 +72,10 @@ export async function readDesiredState(
     own.set(row.id, [tokens.variableOf(row.id), ...(found ? [found] : [])]);
   }
   const states = (await shared?.of(queries, deployments)) ?? new Map<string, SharedState>();
+  const version = versionOf(deployments, revisions, registry, own, states);
+  if (version === since) return undefined;
   return {
-    resource_version: versionOf(deployments, revisions, registry, own, states),
+    resource_version: version,
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
       ...haltOf(deployment, halts.get(deployment.id)),

@@ -7,7 +7,9 @@ import type {
   ListenerPatch,
 } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
+import { driverKindOf } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
+import type { CopiedLogs } from '@runyard/revision-logs';
 import {
   BadRequestError,
   ConflictError,
@@ -19,9 +21,7 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { listenerStore } from '../deployments/listener-store.ts';
-import { driverOf } from '../drivers/drivers.ts';
 import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
-import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { PageRequest } from '../revisions/deployment-store.ts';
 
 /** How long a data plane may take to remove the deployments of a deleted workspace. */
@@ -157,7 +157,7 @@ export function requireListener(row: ListenerRow | null, id: string): ListenerRo
 
 function parseConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeConfig): Prisma.InputJsonObject {
   const field = `'compute_config.k8s_namespaces'`;
-  if (!driverOf(type).podRules) {
+  if (!driverKindOf(type).hasPods) {
     if (namespaces != null) throw new BadRequestError(`${field} must be null for the compute type '${type}'.`);
     return {};
   }

@@ -1,6 +1,9 @@
-import type { DeploymentSource } from '@runyard/contracts';
+import type { SecretSets } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
+import type { Ownership } from '@runyard/reconciler';
+import { Reconciler } from '@runyard/reconciler';
+import { CopiedLogs } from '@runyard/revision-logs';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { BuildArchives } from '../builds/build-archives.ts';
@@ -12,12 +15,8 @@ import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { HostNames } from '../deployments/host-names.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import type { Registry } from '../image-registry/registry.ts';
-import { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
-import type { Ownership } from '../reconciler/ownership.ts';
-import { Reconciler } from '../reconciler/reconciler.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
 import { CallerCheck } from './caller-check.ts';
 import { acceptDataPlaneKeys } from './data-plane-principal.ts';
 import { DataPlaneService } from './data-plane-service.ts';
@@ -40,7 +39,7 @@ export interface Listeners {
   acceptKeys(others: PrincipalVerifier): PrincipalVerifier;
 }
 
-/** Opens all parts for data planes apart from this service and registers what has to be closed. */
+/** Opens all parts for data planes and registers what has to be closed. */
 export function openListeners(
   config: Config,
   dependencies: {
@@ -53,8 +52,8 @@ export function openListeners(
     rollouts: RolloutSignals;
     builds: Builds;
     archives: BuildArchives;
-    /** The sources that are built for data planes of the platform itself; empty: it has none. */
-    elsewhere: readonly DeploymentSource[];
+    /** False: data planes of the platform itself run images alone. */
+    runsProjects: boolean;
     /** The leases of this process among those that build. */
     ownership: Ownership;
     registry: Registry;
@@ -81,7 +80,7 @@ export function openListeners(
     hosts,
     workspaceSecrets,
     archives,
-    elsewhere,
+    runsProjects,
     removeContent,
     lifecycle,
     logger,
@@ -92,7 +91,7 @@ export function openListeners(
   lifecycle.onStop('lease expiry watch', () => silence.stop());
   const store = new RemoteBuildStore({
     database,
-    elsewhere,
+    runsProjects,
     onMoved: (deploymentId) => rollouts.notifyBuilt(deploymentId),
   });
   const builds = new Reconciler({

@@ -56,8 +56,9 @@ export class PlatformSpeaker implements Speaker {
   }
 
   async release(epoch: number): Promise<void> {
-    await this.runAsOwner(epoch, async (transaction, own) => {
-      await transaction.deployment.updateMany({ where: own, data: { dataPlaneId: null } });
+    await this.runAsOwner(epoch, async (transaction) => {
+      await transaction.$executeRaw`
+        UPDATE deployment SET data_plane_id = NULL WHERE listener_id IS NULL AND data_plane_id = ${this.#id}::uuid`;
       await transaction.$executeRaw`
         UPDATE data_plane SET epoch = epoch + 1, lease_until = now() WHERE id = ${this.#id}::uuid`;
     });

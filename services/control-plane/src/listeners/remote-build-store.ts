@@ -1,8 +1,12 @@
 import type { DeploymentSource, PlatformBuild, PlatformImage, RevisionStatus } from '@runyard/contracts';
+import {
+  builtSources,
+  type RevisionStatuses,
+  type RolloutDeployment,
+  type RolloutRevision,
+} from '@runyard/deployments';
 import type { Database } from '../database/database.ts';
-import type { Prisma } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
-import { PostgresRolloutStore, type RolloutRevision } from '../revisions/rollout-store.ts';
 
 /** The product of a build: an image, or a project to run as processes. */
 export type BuildProduct = PlatformImage | PlatformBuild;
@@ -10,36 +14,38 @@ export type BuildProduct = PlatformImage | PlatformBuild;
 /** The statuses in which the platform has to build a revision. */
 export const TO_BUILD: RevisionStatus[] = ['AWAITING_BUILD', 'BUILDING'];
 
-/** Stores the roll-outs of deployments that run elsewhere, as far as the platform builds for them. */
-export class RemoteBuildStore extends PostgresRolloutStore {
+/** Returns whether the platform has to build the revision before it goes on. Others have lost their builds. */
+export const isWaitingForBuild = ({ status }: Pick<RolloutRevision, 'status'>) =>
+  TO_BUILD.some((each) => each === status);
+
+/** Stores revisions, as far as the platform builds them for the data planes. */
+export class RemoteBuildStore implements RevisionStatuses {
   readonly #database: Database;
-  readonly #deployments: Prisma.DeploymentWhereInput;
-  readonly #elsewhere: readonly DeploymentSource[];
+  readonly #ownSources: readonly DeploymentSource[];
+  readonly #runsProjects: boolean;
   readonly #onMoved: (deploymentId: string) => void;
   /** Holds revisions that serve and could not be built. */
   readonly #givenUp = new Set<string>();
 
   /**
-   * @param options.elsewhere the sources that are built for data planes of the platform itself; empty: it has none
+   * @param options.runsProjects false: data planes of the platform itself run images alone
    * @param options.onMoved is called when this process has changed a status
    */
   constructor(options: {
     database: Database;
-    elsewhere: readonly DeploymentSource[];
+    runsProjects: boolean;
     onMoved: (deploymentId: string) => void;
   }) {
-    super(options.database);
     this.#database = options.database;
-    this.#elsewhere = options.elsewhere;
-    const isApart = options.elsewhere.length > 0;
-    this.#deployments = { deleteRequestedAt: null, ...(!isApart && { listenerId: { not: null } }) };
+    this.#ownSources = builtSources({ runsProjects: options.runsProjects });
+    this.#runsProjects = options.runsProjects;
     this.#onMoved = options.onMoved;
   }
 
   /** Returns the ids of deployments with a revision to build. */
-  override async allIds(): Promise<string[]> {
+  async allIds(): Promise<string[]> {
     const rows = await this.#database.prisma.revision.findMany({
-      where: { status: { in: TO_BUILD }, deployment: this.#deployments },
+      where: { status: { in: TO_BUILD }, deployment: { deleteRequestedAt: null } },
       distinct: ['deploymentId'],
       select: { deploymentId: true },
     });
@@ -47,10 +53,37 @@ export class RemoteBuildStore extends PostgresRolloutStore {
     return [...new Set(all.map(({ deploymentId }) => deploymentId))];
   }
 
+  find(id: string): Promise<RolloutDeployment | null> {
+    return this.#database.prisma.deployment.findUnique({ where: { id } });
+  }
+
+  findRevision(id: string): Promise<RolloutRevision | null> {
+    return this.#database.prisma.revision.findUnique({ where: { id } });
+  }
+
+  /**
+   * Lists the revisions whose builds are kept: the active one, the latest, and unfinished ones that have been built.
+   */
+  async revisionsInUse(deploymentId: string): Promise<RolloutRevision[]> {
+    const deployment = await this.find(deploymentId);
+    const named = [deployment?.activeRevisionId, deployment?.latestRevisionId].filter((id) => id != null);
+    const underWay = { in: ['BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'] satisfies RevisionStatus[] };
+    return this.#database.prisma.revision.findMany({
+      where: {
+        deploymentId,
+        OR: [
+          { id: { in: named }, status: { in: ['DEPLOYED', 'DEPLOY_FAILED'] } },
+          { status: underWay },
+          { status: 'UNKNOWN', lastKnownStatus: underWay },
+        ],
+      },
+    });
+  }
+
   /** Returns null when the deployment has nothing to build. */
   async nextToBuild(deploymentId: string): Promise<RolloutRevision | null> {
     const revision = await this.#database.prisma.revision.findFirst({
-      where: { deploymentId, status: { in: TO_BUILD }, deployment: this.#deployments },
+      where: { deploymentId, status: { in: TO_BUILD }, deployment: { deleteRequestedAt: null } },
       orderBy: { number: 'asc' },
     });
     if (revision) return revision;
@@ -58,9 +91,9 @@ export class RemoteBuildStore extends PostgresRolloutStore {
     return lacking ? this.findRevision(lacking.id) : null;
   }
 
-  /** Builds a revision that serves no more in this process, whose sources may be gone. */
-  giveUp({ id }: RolloutRevision): void {
-    this.#givenUp.add(id);
+  /** A revision that serves, and whose sources may be gone, is not built by this process again. */
+  giveUp({ id, status }: RolloutRevision): void {
+    if (status === 'DEPLOYED') this.#givenUp.add(id);
   }
 
   /** Forgets the builds of all other revisions. @returns the keys that no revision has any more */
@@ -79,27 +112,25 @@ export class RemoteBuildStore extends PostgresRolloutStore {
   }
 
   /**
-   * Returns the active revisions of the platform's own deployments that were built before they ran elsewhere: of one
-   * deployment, or of all.
+   * Returns revisions of the platform's own deployments, of one or of all, that run or begin to run and have no build of
+   * the kind that is run now: releases without data planes kept none, and `DRIVER` may have changed.
    */
   async #lacking(deploymentId?: string): Promise<{ id: string; deploymentId: string }[]> {
-    if (this.#elsewhere.length === 0) return [];
     const { rows } = await this.#database.pool.query<{ id: string; deploymentId: string }>(
       `SELECT revision.id, deployment_id AS "deploymentId"
-       FROM deployment JOIN revision ON revision.id = active_revision_id
-       WHERE listener_id IS NULL AND delete_requested_at IS NULL AND image IS NULL AND revision.source = ANY ($1)
-         AND ($2::uuid IS NULL OR deployment.id = $2)`,
-      [this.#elsewhere, deploymentId ?? null],
+       FROM deployment JOIN revision ON revision.deployment_id = deployment.id
+       WHERE listener_id IS NULL AND delete_requested_at IS NULL AND revision.source = ANY ($1)
+         AND (revision.id = active_revision_id OR revision.status IN ('AWAITING_DEPLOY', 'DEPLOYING'))
+         AND (image IS NULL OR (image ? 'key') <> $3)
+         AND ($2::uuid IS NULL OR deployment.id = $2)
+       ORDER BY revision.number`,
+      [this.#ownSources, deploymentId ?? null, this.#runsProjects],
     );
     return rows.filter(({ id }) => !this.#givenUp.has(id));
   }
 
-  override async moveRevision(
-    revision: RolloutRevision,
-    to: RevisionStatus,
-    message: string | null = null,
-  ): Promise<boolean> {
-    const isMoved = await super.moveRevision(revision, to, message);
+  async moveRevision(revision: RolloutRevision, to: RevisionStatus, message: string | null = null): Promise<boolean> {
+    const isMoved = await this.#database.transact((transaction) => moveRevision(transaction, revision, to, message));
     if (isMoved) this.#onMoved(revision.deploymentId);
     return isMoved;
   }
@@ -110,8 +141,8 @@ export class RemoteBuildStore extends PostgresRolloutStore {
    */
   async finishBuild(revision: RolloutRevision, image: BuildProduct): Promise<void> {
     await this.#database.transact(async (transaction) => {
-      const isServing = revision.status === 'DEPLOYED';
-      if (!isServing && !(await moveRevision(transaction, revision, 'AWAITING_DEPLOY'))) return;
+      const isToBuild = isWaitingForBuild(revision);
+      if (isToBuild && !(await moveRevision(transaction, revision, 'AWAITING_DEPLOY'))) return;
       await transaction.revision.update({ where: { id: revision.id }, data: { image } });
     });
     this.#onMoved(revision.deploymentId);

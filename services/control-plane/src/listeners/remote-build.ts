@@ -1,15 +1,11 @@
 import { isUnavailable } from '@runyard/database';
+import type { Artifact, RolloutDeployment, RolloutRevision } from '@runyard/deployments';
+import { BuildError, failRevision, openFolderOf, RevisionEndedError, reachStatus } from '@runyard/deployments';
+import type { DeploymentWork, StepResult } from '@runyard/reconciler';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 import type { BuildArchives } from '../builds/build-archives.ts';
 import type { Builds } from '../builds/builds.ts';
-import type { StepResult } from '../reconciler/deployment-rollout.ts';
-import type { DeploymentWork } from '../reconciler/reconciler.ts';
-import { failRevision, RevisionEndedError, reachStatus } from '../reconciler/revision-steps.ts';
-import { BuildError } from '../revisions/build-error.ts';
-import type { Artifact } from '../revisions/driver.ts';
-import { openFolderOf } from '../revisions/local-directory.ts';
-import type { RolloutDeployment, RolloutRevision } from '../revisions/rollout-store.ts';
-import type { BuildProduct, RemoteBuildStore } from './remote-build-store.ts';
+import { type BuildProduct, isWaitingForBuild, type RemoteBuildStore } from './remote-build-store.ts';
 
 export interface RemoteBuildDependencies {
   store: RemoteBuildStore;
@@ -104,9 +100,8 @@ export class RemoteBuild implements DeploymentWork {
     signal: AbortSignal,
   ): Promise<Artifact | null> {
     const { store, builds } = this.#dependencies;
-    // The build of a revision that serves already may be made for a data plane that lacks it.
     const onBegin = async () => {
-      if (revision.status !== 'DEPLOYED') await reachStatus(store, revision, 'BUILDING');
+      if (isWaitingForBuild(revision)) await reachStatus(store, revision, 'BUILDING');
     };
     if (!builds.isBuilt(revision.source)) {
       await onBegin();

@@ -1,8 +1,7 @@
 import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
+import type { StoredEntry } from '@runyard/revision-logs';
+import { type CopiedLogs, LogFileFullError, timeOfId } from '@runyard/revision-logs';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
-import { type CopiedLogs, LogFileFullError } from '../logs/copied-logs.ts';
-import { timeOfId } from '../logs/entry-ids.ts';
-import type { StoredEntry } from '../logs/log-entry.ts';
 import type { Speaker } from './speaker.ts';
 
 /** Stores log lines that data planes report of their revisions. They are read like all other logs. */

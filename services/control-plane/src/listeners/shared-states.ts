@@ -1,9 +1,10 @@
 import type { ProcessCounts, SharedState } from '@runyard/contracts';
+import { passwordPlace } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { Queries } from '../database/database.ts';
 import type { HostNames } from '../deployments/host-names.ts';
 import type { Deployment, Prisma } from '../generated/client.ts';
-import { passwordPlace, storePassword } from '../revisions/database-passwords.ts';
+import { storePassword } from '../revisions/database-passwords.ts';
 
 /** Keeps what the platform's own data planes share of their deployments, so that another can take one up. */
 export class SharedStates {

@@ -1,4 +1,4 @@
-import type { DeploymentMetricValues } from './deployment-metrics.ts';
+import type { DeploymentMetricValues } from '@runyard/deployments';
 
 interface TimedMetrics {
   takenAt: Date;

@@ -1,11 +1,5 @@
+import type { DeploymentMetricValues, Sample } from '@runyard/deployments';
 import type pg from 'pg';
-import type { DeploymentMetricValues } from './deployment-metrics.ts';
-
-export interface Sample {
-  deploymentId: string;
-  takenAt: Date;
-  metrics: DeploymentMetricValues;
-}
 
 /** About two megabytes. */
 const PAGE_ROWS = 4_000;

@@ -1,9 +1,8 @@
 import { arch } from 'node:os';
 import { buffer } from 'node:stream/consumers';
+import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION, BuildError } from '@runyard/deployments';
 import { digestOf } from '@runyard/image-registry';
 import Type from 'typebox';
-import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from '../drivers/container/image.ts';
-import { BuildError } from '../revisions/build-error.ts';
 import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parseJson } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';
 

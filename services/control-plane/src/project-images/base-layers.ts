@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { BuildError } from '@runyard/deployments';
 import { BASE_LAYERS } from '@runyard/image-registry';
 import pRetry from 'p-retry';
 import {
@@ -7,7 +8,6 @@ import {
   RegistryRefusedError,
 } from '../image-registry/image-repository.ts';
 import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
-import { BuildError } from '../revisions/build-error.ts';
 import type { BaseImage } from './base-image.ts';
 import type { Descriptor } from './image-content.ts';
 

@@ -1,6 +1,6 @@
 import { conforms, OptionalNullable } from '@runyard/contracts';
+import { BuildError } from '@runyard/deployments';
 import Type, { type Static, type TSchema } from 'typebox';
-import { BuildError } from '../revisions/build-error.ts';
 
 /** A part of an image, identified by its digest. */
 export const Descriptor = Type.Object({

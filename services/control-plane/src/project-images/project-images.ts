@@ -5,6 +5,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { TUNABLE_VARIABLES } from '@runyard/contracts';
+import type { ImageArtifact, LocalProject } from '@runyard/deployments';
+import { BuildError, PROJECT_FOLDER, projectLayer } from '@runyard/deployments';
 import { digestOf, PROJECT_REPOSITORY, type RegistryAddress } from '@runyard/image-registry';
 import pRetry from 'p-retry';
 import {
@@ -13,14 +15,10 @@ import {
   isBlobGone,
   RegistryRefusedError,
 } from '../image-registry/image-repository.ts';
-import { BuildError } from '../revisions/build-error.ts';
-import type { ImageArtifact } from '../revisions/driver.ts';
-import type { LocalProject } from '../revisions/local-directory.ts';
 import type { BaseImage } from './base-image.ts';
 import type { BaseLayers } from './base-layers.ts';
 import { composeImage, type ProjectLayer } from './image-composition.ts';
 import { MANIFEST_TYPE } from './image-content.ts';
-import { PROJECT_FOLDER, projectLayer } from './project-layer.ts';
 
 export interface ProjectImagesOptions {
   repositories: ImageRepositories;

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { BuildError } from '@runyard/deployments';
 import { type ImageReference, MANIFEST_LIMIT_BYTES, originOf } from '@runyard/image-registry';
 import { type OutboundClient, OutboundRefusedError, type OutboundStreamResponse } from '@runyard/outbound';
 import pRetry from 'p-retry';
-import { BuildError } from '../revisions/build-error.ts';
 import { MANIFEST_TYPES } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';
 import { requestToken } from './registry-token.ts';

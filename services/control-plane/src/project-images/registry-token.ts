@@ -1,7 +1,7 @@
 import { conforms } from '@runyard/contracts';
+import { BuildError } from '@runyard/deployments';
 import { originOf } from '@runyard/image-registry';
 import Type from 'typebox';
-import { BuildError } from '../revisions/build-error.ts';
 import type { RegistryClientOptions } from './registry-client.ts';
 
 const TokenAnswer = Type.Object({

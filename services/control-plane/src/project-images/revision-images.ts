@@ -1,6 +1,5 @@
-import { BuildError } from '../revisions/build-error.ts';
-import type { ImageArtifact } from '../revisions/driver.ts';
-import type { LocalProject } from '../revisions/local-directory.ts';
+import type { ImageArtifact, LocalProject } from '@runyard/deployments';
+import { BuildError } from '@runyard/deployments';
 import type { BaseImage } from './base-image.ts';
 import type { ProjectImages } from './project-images.ts';
 

@@ -13,6 +13,3 @@ export async function storePassword(
   const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
   return row.encryptedDatabasePassword ?? encrypted;
 }
-
-/** The place to which the encryption of a deployment's password is bound. */
-export const passwordPlace = (deploymentId: string) => `deployment/${deploymentId}/database-password`;

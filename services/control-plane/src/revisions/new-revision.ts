@@ -1,7 +1,7 @@
 import type { DeploymentSource, RevisionStatus, SourceRevisionConfig } from '@runyard/contracts';
+import { isEmpty } from '@runyard/deployments';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import { isEmpty } from './empty-revision.ts';
 import { moveRevision } from './revision-moves.ts';
 
 /** The fields that a revision does not copy from its deployment. */

@@ -1,7 +1,7 @@
 import type { RevisionStatus } from '@runyard/contracts';
+import { predecessorsOf } from '@runyard/deployments';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Prisma, Revision } from '../generated/client.ts';
-import { predecessorsOf } from './revision-transitions.ts';
 
 /**
  * Changes a revision's status and records the event. This is the only way in which a status changes.

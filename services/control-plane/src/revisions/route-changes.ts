@@ -1,7 +1,7 @@
+import type { Activation } from '@runyard/deployments';
 import { deploymentEvents, routeOf } from '../events/deployment-events.ts';
 import type { Prisma, Revision } from '../generated/client.ts';
 import { activateRevision, isNotDeleted } from './activate-revision.ts';
-import type { Activation } from './rollout-store.ts';
 
 /** Changes where the gateway reaches deployments of the platform itself, each change with its event. */
 export const routeChanges = {

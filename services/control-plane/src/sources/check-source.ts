@@ -1,11 +1,9 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { PodRules } from '@runyard/deployments';
+import { isBuiltSource, isImageSource, openLocalDirectory } from '@runyard/deployments';
 import type { RegistryAddress } from '@runyard/image-registry';
 import { BadRequestError, type Tenant } from '@runyard/service-kit';
-import type { PodRules } from '../compute/pod-overrides.ts';
 import type { Queries } from '../database/database.ts';
-import { isBuiltSource } from '../revisions/built-sources.ts';
-import { isImageSource } from '../revisions/image-sources.ts';
-import { openLocalDirectory } from '../revisions/local-directory.ts';
 import { checkIntegration } from './github/integrations.ts';
 import { checkRepositoryUrl, fullRef, type RepositoryRules } from './github/repository-url.ts';
 import { checkUploaded } from './uploads/uploads.ts';
@@ -18,8 +16,6 @@ export interface SourceRules {
   registry: RegistryAddress;
   /** True when images can be made of projects, for data planes apart from this service. */
   makesImages: boolean;
-  /** True when data planes apart from this service run the platform's own deployments. */
-  isApart: boolean;
   /** True when the platform's own deployments of projects run as processes, and not from images. */
   runsProjects: boolean;
   /** Networks (CIDR) that are not public and may contain repositories. */
@@ -50,8 +46,8 @@ export async function checkSource(
   { tenant, deploymentId, source, sourceConfig, sourceRevisionConfig }: CheckedSource,
   rules: SourceRules,
 ): Promise<void> {
-  const isElsewhere = rules.isApart || sourceConfig.listener_id != null;
-  const needsImage = sourceConfig.listener_id != null || (rules.isApart && !rules.runsProjects);
+  const isOfListener = sourceConfig.listener_id != null;
+  const needsImage = isOfListener || !rules.runsProjects;
   if (needsImage && isBuiltSource(source) && !rules.makesImages) {
     throw wrong(
       `the source '${source}' becomes an image for a data plane, and the image that it is put on is not set here (PROJECT_BASE_IMAGE)`,
@@ -68,8 +64,8 @@ export async function checkSource(
         { code: 'source_invalid' },
       );
     }
-    // Elsewhere the folder is on the machine of the data plane, which checks it itself.
-    if (!isElsewhere) await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
+    // A listener's data plane has the folder on a machine of its own, and checks it itself.
+    if (!isOfListener) await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
     else if (sourceConfig.project_path == null)
       throw wrong("'source_config.project_path' is required for the source 'local_directory'");
   }

@@ -19,10 +19,11 @@ import {
 import { type Callers, makeCallers } from '@runyard/test-kit/callers';
 import { configSchema } from '../../src/config.ts';
 import { run } from '../../src/run.ts';
+import { DATA_PLANE_KEY, INTERNAL_TOKEN } from './credentials.ts';
 import { RegistryProcess, startEmptyRegistry, type TestRegistry } from './registries.ts';
+import { TestDataPlane } from './remote-data-plane.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-export const INTERNAL_TOKEN = 'the platform speaks to itself alone';
 
 export interface Answer<Body> {
   status: number;
@@ -34,9 +35,14 @@ export interface TestPlatformOptions {
   hasOwnProcess?: boolean;
   /** True when images are pushed or made: the registry runs too. */
   hasRegistry?: boolean;
+  /** False when nothing is run, or data planes of the test's own run it. */
+  hasDataPlane?: boolean;
 }
 
-/** Runs control-plane with everything it needs, in this process or one of its own, and calls it. */
+/**
+ * Runs control-plane and a data plane with everything they need, in this process or ones of their own, and calls
+ * control-plane.
+ */
 export class TestPlatform {
   readonly database: TestDatabase;
   readonly callers: Callers;
@@ -49,22 +55,23 @@ export class TestPlatform {
   readonly bus = { kind: 'redis' as const, url: this.redis.url, prefix: this.redis.prefix };
   readonly encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
-  readonly #hasOwnProcess: boolean;
+  readonly #options: TestPlatformOptions;
   #registry: TestRegistry | undefined;
-  #service: TestService | undefined;
-  #process: TestServiceProcess | undefined;
+  /** The running control-planes, the newest last. */
+  #services: TestService[] = [];
+  #dataPlane: TestDataPlane | undefined;
 
   private constructor(
     { database, callers, folder }: Pick<TestPlatform, 'database' | 'callers' | 'folder'>,
     environment: Record<string, string>,
-    { hasOwnProcess = false }: TestPlatformOptions,
+    options: TestPlatformOptions,
   ) {
     this.database = database;
     this.callers = callers;
     this.folder = folder;
     this.projectDir = join(folder, 'project');
     this.#environment = environment;
-    this.#hasOwnProcess = hasOwnProcess;
+    this.#options = options;
   }
 
   static async start(
@@ -99,15 +106,21 @@ export class TestPlatform {
     return path;
   }
 
+  /** The control-plane that was started last. */
   get service(): TestService {
-    if (!this.#service) throw new Error('control-plane is not running');
-    return this.#service;
+    const service = this.#services.at(-1);
+    if (!service) throw new Error('control-plane is not running');
+    return service;
   }
 
-  /** Returns its own process, which can be killed. */
-  get process(): TestServiceProcess {
-    if (!this.#process) throw new Error('control-plane has no process of its own');
-    return this.#process;
+  /** The URL of the control-plane that data planes reach, the first that was started. */
+  get urlForDataPlanes(): string {
+    return this.#services[0]?.url ?? 'http://127.0.0.1:9';
+  }
+
+  get dataPlane(): TestDataPlane {
+    if (!this.#dataPlane) throw new Error('the platform has no data plane');
+    return this.#dataPlane;
   }
 
   /** The URL of the registry for image tools. */
@@ -123,14 +136,36 @@ export class TestPlatform {
   }
 
   async stopService(): Promise<void> {
-    await this.#service?.stop();
-    this.#service = undefined;
+    await this.#dataPlane?.stop();
+    await Promise.all(this.#services.splice(0).map((each) => each.stop()));
   }
 
-  /** @param changes variables from now on */
+  /** Kills control-plane and the data plane, which have processes of their own. */
+  async kill(): Promise<void> {
+    await Promise.all([this.#dataPlane?.kill(), this.killControlPlane()]);
+  }
+
+  async killControlPlane(): Promise<void> {
+    await Promise.all(this.#services.splice(0).map(kill));
+  }
+
+  /**
+   * Starts a control-plane, beside those that run, and the data plane unless it runs.
+   *
+   * @param changes variables from now on
+   */
   async startService(changes: Record<string, string> = {}): Promise<void> {
     Object.assign(this.#environment, changes);
-    const agent = join(root, 'test/fixtures/fake-agent.mjs');
+    await this.#startControlPlane();
+    if (this.#options.hasDataPlane === false) return;
+    this.#dataPlane ??= await TestDataPlane.ofPlatform(this, {
+      environment: this.#environment,
+      jwksUrl: `${this.callers.orgAccessUrl}/.well-known/jwks.json`,
+    });
+    if (!this.#dataPlane.isRunning) await this.#dataPlane.start();
+  }
+
+  async #startControlPlane(): Promise<void> {
     const options: Omit<ServiceProcessOptions, 'entry'> = {
       readyPath: '/ok?check_db=1',
       env: {
@@ -140,27 +175,24 @@ export class TestPlatform {
         PUBLIC_URL: 'https://agents.example.com',
         DATA_DIR: this.folder,
         REGISTRY_SERVICE_URL: this.registryUrl,
-        AGENT_API_COMMAND: agent,
-        RUN_WORKER_COMMAND: agent,
         LOCAL_PROJECTS: 'true',
         LEASE_SECONDS: '3',
-        BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
         ...this.#environment,
       },
       secrets: {
         DATABASE_URI: this.database.url,
-        DATA_POSTGRES_URI: this.database.url,
-        DATA_REDIS_URI: this.redis.url,
+        REDIS_URI: this.redis.url,
         EVENT_BUS_REDIS_URI: this.bus.url,
         INTERNAL_TOKEN,
+        DATA_PLANE_KEY,
         ENCRYPTION_KEY: this.encryptionKey,
       },
     };
-    this.#process = this.#hasOwnProcess
-      ? await startServiceProcess({ ...options, entry: join(root, 'src/main.ts') })
-      : undefined;
-    this.#service =
-      this.#process ?? (await startServiceInProcess({ name: 'control-plane', schema: configSchema, run }, options));
+    this.#services.push(
+      this.#options.hasOwnProcess
+        ? await startServiceProcess({ ...options, entry: join(root, 'src/main.ts') })
+        : await startServiceInProcess({ name: 'control-plane', schema: configSchema, run }, options),
+    );
   }
 
   async call<Body>(
@@ -210,7 +242,13 @@ export class TestPlatform {
       { what: `revision ${revisionId} being ${status}` },
     ).catch(() => undefined);
     if (last?.status === status) return last;
-    throw new Error(`The revision is ${JSON.stringify(last)}, not ${status}. ${this.service.output().slice(-4000)}`);
+    throw new Error(`The revision is ${JSON.stringify(last)}, not ${status}. ${this.output().slice(-8000)}`);
+  }
+
+  /** Returns everything that control-plane and the data plane have said since they started. */
+  output(): string {
+    const dataPlane = this.#dataPlane?.isRunning ? this.#dataPlane.service.output() : '';
+    return `${this.service.output()}\n${dataPlane}`;
   }
 
   /** Returns the whole content of control-plane's own database as text. */
@@ -239,11 +277,17 @@ export class TestPlatform {
 
   async close(): Promise<void> {
     await this.deleteAll().catch(() => undefined); // After a failed test there may be no service.
-    await this.#service?.stop();
+    await this.stopService();
+    await this.#dataPlane?.close();
     await this.#registry?.close();
     await this.callers.close();
     await this.database.close();
     await this.redis.close();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+async function kill(service: TestService): Promise<void> {
+  if (!('pid' in service)) throw new Error('control-plane has no process of its own');
+  await (service as TestServiceProcess).stop({ signal: 'SIGKILL' });
 }

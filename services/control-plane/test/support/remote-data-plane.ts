@@ -4,7 +4,7 @@ import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Deployment, DeploymentRoute, Listener, RouteSnapshot } from '@runyard/contracts';
 import {
   createTestDatabase,
@@ -16,14 +16,14 @@ import {
   waitFor,
 } from '@runyard/test-kit';
 import { WORKSPACE } from '@runyard/test-kit/callers';
-import { INTERNAL_TOKEN, type TestPlatform } from './platform.ts';
+import { AGENT } from '@runyard/test-kit/fake-engine';
+import { DATA_PLANE_KEY, INTERNAL_TOKEN } from './credentials.ts';
+import type { TestPlatform } from './platform.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../../data-plane/src/main.ts', import.meta.url));
 
-/**
- * Runs a data plane as its own process, as on another machine: it reaches the platform over a line and cannot be
- * reached itself.
- */
+/** Runs a data plane as on another machine: it reaches the platform over a line and cannot be reached itself. */
 export class TestDataPlane {
   readonly line: FaultLine;
   /** True when the platform accepts its key. */
@@ -32,7 +32,8 @@ export class TestDataPlane {
   readonly #front: Server;
   /** Its DATA_DIR. */
   readonly folder: string;
-  readonly #database: TestDatabase;
+  /** A server of its own; undefined for a data plane of the platform, which all have the same. */
+  readonly #database: TestDatabase | undefined;
   readonly #redis = testRedis();
   readonly #encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
@@ -44,7 +45,7 @@ export class TestDataPlane {
     front: Server;
     line: FaultLine;
     folder: string;
-    database: TestDatabase;
+    database: TestDatabase | undefined;
     environment: Record<string, string>;
     secrets: Record<string, string>;
   }) {
@@ -57,36 +58,49 @@ export class TestDataPlane {
     this.#secrets = options.secrets;
   }
 
-  /** Creates the data plane of a listener without starting it. */
-  static of(
+  /** Creates the data plane of a listener, with servers and a process of its own, without starting it. */
+  static async of(
     platform: TestPlatform,
     listener: Listener,
     environment: Record<string, string> = {},
   ): Promise<TestDataPlane> {
     const own = { WORKSPACE_ID: WORKSPACE, LISTENER_ID: listener.id, PROJECTS_DIR: platform.folder };
-    const secrets = { API_KEY: 'the key of the workspace' };
-    return TestDataPlane.#make(platform, { listener, environment: { ...own, ...environment }, secrets });
+    const database = await createTestDatabase(join(root, 'prisma/migrations'));
+    const secrets = { API_KEY: 'the key of the workspace', DATA_POSTGRES_URI: database.url };
+    return TestDataPlane.#make(platform, {
+      ...{ listener, database, secrets },
+      environment: { ...own, ...environment },
+    });
   }
 
-  /** Creates one of the platform's own data planes without starting it. The platform was started with the key. */
+  /** Creates one of the platform's own data planes without starting it. All of them have the platform's servers. */
   static async ofPlatform(
     platform: TestPlatform,
-    key: string,
-    environment: Record<string, string> = {},
+    {
+      environment = {},
+      jwksUrl = 'https://keys.example.com/jwks.json',
+    }: { environment?: Record<string, string>; jwksUrl?: string } = {},
   ): Promise<TestDataPlane> {
-    const own = { PUBLIC_URL: 'https://agents.example.com', PLATFORM_JWKS_URL: 'https://keys.example.com/jwks.json' };
-    // All data planes of a platform have the same servers.
+    const own = { PUBLIC_URL: 'https://agents.example.com', PLATFORM_JWKS_URL: jwksUrl };
     const secrets = {
-      DATA_PLANE_KEY: key,
+      DATA_PLANE_KEY,
       DATA_POSTGRES_URI: platform.database.url,
       DATA_REDIS_URI: platform.redis.url,
     };
-    return TestDataPlane.#make(platform, { environment: { ...own, ...environment }, secrets });
+    return TestDataPlane.#make(platform, {
+      ...{ database: undefined, secrets },
+      environment: { ...own, ...environment },
+    });
   }
 
   static async #make(
     platform: TestPlatform,
-    options: { listener?: Listener; environment: Record<string, string>; secrets: Record<string, string> },
+    options: {
+      listener?: Listener;
+      database: TestDatabase | undefined;
+      environment: Record<string, string>;
+      secrets: Record<string, string>;
+    },
   ): Promise<TestDataPlane> {
     const key = { isGood: () => true };
     const front = await frontOf(platform, () => key.isGood());
@@ -94,7 +108,6 @@ export class TestDataPlane {
       front,
       line: await FaultLine.to(`http://127.0.0.1:${(front.address() as AddressInfo).port}`),
       folder: await mkdtemp(join(tmpdir(), 'runyard-data-plane-')),
-      database: await createTestDatabase(join(root, 'prisma/migrations')),
       ...options,
     });
     key.isGood = () => dataPlane.isKeyGood;
@@ -111,25 +124,37 @@ export class TestDataPlane {
     return this.#service;
   }
 
+  get isRunning(): boolean {
+    return this.#service !== undefined;
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.stop();
+    this.#service = undefined;
+  }
+
+  async kill(): Promise<void> {
+    await this.service.stop({ signal: 'SIGKILL' });
+    this.#service = undefined;
+  }
+
   /** @param untilReady false when the data plane has to wait for something first */
   async start({ untilReady = true } = {}): Promise<void> {
-    const agent = join(root, 'test/fixtures/fake-agent.mjs');
     this.#service = await startServiceProcess({
-      entry: join(root, 'src/remote-data-plane/main.ts'),
-      cwd: root,
+      entry: ENTRY,
+      cwd: fileURLToPath(new URL('../..', pathToFileURL(ENTRY))),
       readyPath: untilReady ? '/ok?check_db=1' : null,
       env: {
         EVENT_BUS: 'redis',
         TOPIC_PREFIX: this.#redis.prefix,
         CONTROL_PLANE_URL: `${this.line.url}api-host/`,
         DATA_DIR: this.folder,
-        AGENT_API_COMMAND: agent,
-        RUN_WORKER_COMMAND: agent,
+        AGENT_API_COMMAND: AGENT,
+        RUN_WORKER_COMMAND: AGENT,
         BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
         ...this.#environment,
       },
       secrets: {
-        DATA_POSTGRES_URI: this.#database.url,
         DATA_REDIS_URI: this.#redis.url,
         EVENT_BUS_REDIS_URI: this.#redis.url,
         INTERNAL_TOKEN,
@@ -157,10 +182,10 @@ export class TestDataPlane {
   }
 
   async close(): Promise<void> {
-    await this.#service?.stop();
+    await this.stop();
     await this.line.close();
     await new Promise((resolve) => this.#front.close(resolve));
-    await this.#database.close();
+    await this.#database?.close();
     await this.#redis.close();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -182,7 +207,7 @@ async function frontOf(platform: TestPlatform, isKeyGood: () => boolean): Promis
       ? await platform.callers.headers()
       : { authorization, 'content-type': 'application/json' };
     const path = (request.url ?? '/').replace(/^\/api-host/, '');
-    const passed = forward(platform.service.url + path, { method: request.method ?? 'GET', headers }, (answer) => {
+    const passed = forward(platform.urlForDataPlanes + path, { method: request.method ?? 'GET', headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });

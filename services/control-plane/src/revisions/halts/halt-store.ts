@@ -1,7 +1,7 @@
+import { type DesiredHalt, type HaltOutcome, uniteHalts } from '@runyard/deployments';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../../database/database.ts';
 import type { Deployment, Halt, Prisma } from '../../generated/client.ts';
-import { type DesiredHalt, type HaltOutcome, uniteHalts } from './desired-halt.ts';
 
 /** The organization, the workspace or the deployment that is halted. */
 export type HaltTarget = { organizationId: string; workspaceId: string | null; deploymentId: string | null };
@@ -30,14 +30,6 @@ export const haltStore = {
         uniteHalts(halts.filter(({ scopeId }) => [id, organizationId, workspaceId].includes(scopeId))),
       ]),
     );
-  },
-
-  /** Returns undefined for a deployment that was never halted, and for one that does not exist. */
-  async desired(queries: Queries, id: string): Promise<DesiredHalt | undefined> {
-    const row = await queries.deployment.findUnique({ where: { id } });
-    if (!row || row.haltVersion === 0n) return undefined;
-    const united = await haltStore.unitedOf(queries, [row]);
-    return { version: Number(row.haltVersion), ...united.get(id)! };
   },
 
   /** Stores what a data plane reports, unless the halt has changed since. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { secretMask } from '../../logs/secret-mask.ts';
-import { BuildError } from '../../revisions/build-error.ts';
+import { BuildError } from '@runyard/deployments';
+import { secretMask } from '@runyard/revision-logs';
 import type { RepositoryAddress } from './repository-url.ts';
 
 export interface CommitRequest {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { RolloutRevision } from '@runyard/deployments';
+import { BuildError } from '@runyard/deployments';
 import { BadRequestError } from '@runyard/service-kit';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
 import type { PrismaClient } from '../../generated/client.ts';
-import { BuildError } from '../../revisions/build-error.ts';
-import type { RolloutRevision } from '../../revisions/rollout-store.ts';
 import { fetchCommit } from './fetch-commit.ts';
 import { fullRef, type RepositoryRules, resolveRepository } from './repository-url.ts';
 

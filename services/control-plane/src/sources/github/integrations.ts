@@ -5,13 +5,13 @@ import type {
   GitServerType,
   SourceConfig,
 } from '@runyard/contracts';
+import type { RolloutRevision } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import type { GithubIntegration as IntegrationRow } from '../../generated/client.ts';
-import type { RolloutRevision } from '../../revisions/rollout-store.ts';
 import type { RepositoryListing } from './repository-listing.ts';
 import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 

@@ -1,7 +1,7 @@
+import { TERMINAL } from '@runyard/deployments';
 import { pendingObjects } from '@runyard/object-storage';
 import type { Queries } from '../../database/database.ts';
 import { Prisma, type SourceUpload } from '../../generated/client.ts';
-import { TERMINAL } from '../../revisions/revision-transitions.ts';
 
 /** Stores the uploads of deployments. Callers have been authorized for the deployment, or by a signature. */
 export const uploadStore = {

@@ -2,11 +2,11 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { RolloutRevision } from '@runyard/deployments';
 import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { create } from 'tar';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BuildSource } from '../../builds/build-source.ts';
-import type { RolloutRevision } from '../../revisions/rollout-store.ts';
 import { uploadSources } from './uploaded-source.ts';
 
 let folder: string;

@@ -1,9 +1,9 @@
 import type { SourceRevisionConfig } from '@runyard/contracts';
+import { BuildError } from '@runyard/deployments';
 import { checkAvailable, type ObjectStorage } from '@runyard/object-storage';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
-import { BuildError } from '../../revisions/build-error.ts';
 
 /** Provides uploaded archives as sources of `internal_source` revisions. */
 export function uploadSources(storage: Pick<ObjectStorage, 'open' | 'exists'>): BuildSources {

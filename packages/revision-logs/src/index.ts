@@ -1,0 +1,12 @@
+export { CopiedLogs, LogFileFullError } from './copied-logs.ts';
+export { eachLine } from './each-line.ts';
+export { timeOfId } from './entry-ids.ts';
+export { withLastLines } from './last-lines.ts';
+export { ID_LENGTH_MAX, messageOf, type StoredEntry } from './log-entry.ts';
+export { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from './log-segments.ts';
+export { logVariables, openLogs } from './open-logs.ts';
+export { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from './read-logs.ts';
+export { parseRequestTime } from './request-time.ts';
+export { makeLogOpener, type OpenRevisionLog, type RevisionLog } from './revision-log.ts';
+export { secretMask } from './secret-mask.ts';
+export { lastIdOf, linesFrom } from './segment-lines.ts';

@@ -1,0 +1,3 @@
+export type { Rule } from './api-server.ts';
+export { FakeCluster, NAMESPACE } from './fake-cluster.ts';
+export { grantedRules } from './granted-rules.ts';

@@ -1,0 +1,37 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { PROJECT_FOLDER } from '@runyard/deployments';
+import { type ReadEntry, Unpack } from 'tar';
+
+/**
+ * Unpacks the archive of a build into an empty folder. Links lead where they led before, and nothing is written through
+ * one or outside of the folder.
+ *
+ * @throws Error when the archive is not whole, or none that the platform makes
+ */
+export async function unpackBuild(archive: Readable, folder: string, signal: AbortSignal): Promise<void> {
+  const at = `${PROJECT_FOLDER.slice(1)}/`;
+  const links = new Set<string>();
+  let isRefused = false;
+  const unpack = new Unpack({
+    cwd: folder,
+    strip: at.split('/').length - 1,
+    preserveOwner: false,
+    // Otherwise links to absolute paths are refused. The paths of entries are checked here.
+    preservePaths: true,
+    strict: true,
+    filter: (path, entry) => {
+      const { type } = entry as ReadEntry;
+      const parts = path.replace(/\/$/, '').split('/');
+      const parents = parts.map((_, index) => parts.slice(0, index).join('/'));
+      const isOurs = at.startsWith(path) || path.startsWith(at);
+      isRefused ||= !isOurs || parts.some((part) => ['', '.', '..'].includes(part));
+      isRefused ||= type === 'Link' || [...parents, parts.join('/')].some((each) => links.has(each));
+      if (type === 'SymbolicLink') links.add(parts.join('/'));
+      return !isRefused;
+    },
+  });
+  await pipeline(archive, createGunzip(), unpack as unknown as NodeJS.WritableStream, { signal });
+  if (isRefused) throw new Error('the archive has an entry that the platform makes none of');
+}

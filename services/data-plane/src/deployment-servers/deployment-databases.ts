@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import type { DesiredHalt, HaltProgress } from '@runyard/deployments';
+import { Semaphore } from '@runyard/deployments';
+import pg from 'pg';
+
+/** Connects to one deployment's database as its own role. */
+export interface DatabaseAccess {
+  uri: string;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Creating a database copies one of some megabytes, and dropping one waits for a checkpoint. */
+const QUERY_TIMEOUT_MS = 120_000;
+const HALTED_AT_ONCE = 8;
+
+/**
+ * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step
+ * is idempotent.
+ */
+export class DeploymentDatabases {
+  readonly #adminUri: string;
+  readonly #halting = new Semaphore(HALTED_AT_ONCE);
+
+  /** @param adminUri connects as a role that may create roles and databases */
+  constructor(adminUri: string) {
+    this.#adminUri = adminUri;
+  }
+
+  /** Makes a password for a new role, of letters and digits only, so that it needs no quoting anywhere. */
+  static makePassword(): string {
+    return randomBytes(24).toString('hex');
+  }
+
+  accessTo(deploymentId: string, password: string): DatabaseAccess {
+    const uri = new URL(this.#adminUri);
+    uri.username = nameOf(deploymentId);
+    uri.password = password;
+    uri.pathname = `/${nameOf(deploymentId)}`;
+    return { uri: uri.href };
+  }
+
+  /** Creates the role and the database unless they exist, and sets the role's password. */
+  async ensure(deploymentId: string, password: string): Promise<void> {
+    const name = nameOf(deploymentId);
+    await this.#asAdmin(async (client) => {
+      const role = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
+      await client.query(`${role.rowCount ? 'ALTER' : 'CREATE'} ROLE ${name} LOGIN PASSWORD '${password}'`);
+      const database = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+      if (database.rowCount) return;
+      // Only a superuser may give a database to a role that it is not a member of.
+      await client.query(`GRANT ${name} TO CURRENT_USER`);
+      await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
+      await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+    });
+  }
+
+  /** Removes the database with all its data, even while clients are connected, and the role. */
+  async drop(deploymentId: string): Promise<void> {
+    const name = nameOf(deploymentId);
+    await this.#asAdmin(async (client) => {
+      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await client.query(`DROP ROLE IF EXISTS ${name}`);
+    });
+  }
+
+  /** Returns bytes and connections of each deployment's database. Deployments without a database are left out. */
+  async readMetrics(deploymentIds: string[]): Promise<Map<string, { bytes: number; connections: number }>> {
+    const ofName = new Map(deploymentIds.map((id) => [nameOf(id), id]));
+    const { rows } = await this.#asAdmin((client) =>
+      client.query<{ name: string; bytes: string; connections: number }>(
+        `SELECT datname AS name, pg_database_size(oid)::text AS bytes,
+                (SELECT count(*)::integer FROM pg_stat_activity WHERE datid = pg_database.oid) AS connections
+         FROM pg_database WHERE datname = ANY($1)`,
+        [[...ofName.keys()]],
+      ),
+    );
+    return new Map(
+      rows.map(({ name, bytes, connections }) => [ofName.get(name)!, { bytes: Number(bytes), connections }]),
+    );
+  }
+
+  /**
+   * Makes the revision the active one: only its workers claim runs from now on. Other workers finish the runs they
+   * have.
+   */
+  async activateRevision(access: DatabaseAccess, revisionId: string): Promise<void> {
+    await withConnection(access.uri, (client) =>
+      client.query('UPDATE deployment SET active_revision = $1 WHERE active_revision IS DISTINCT FROM $1', [
+        revisionId,
+      ]),
+    );
+  }
+
+  /**
+   * Halts or resumes the deployment: its servers and workers read the row with every run that they create or claim.
+   * Returns how far that is. Only so many deployments at once take a connection.
+   */
+  applyHalt(access: DatabaseAccess, { reason, cancelsQueued }: DesiredHalt): Promise<HaltProgress> {
+    return this.#halting.run(new AbortController().signal, () =>
+      withConnection(access.uri, async (client) => {
+        await client.query(
+          `UPDATE deployment
+           SET halt_reason = $1, halt_cancels_queued = $2,
+               halt_cancelled_runs = CASE WHEN halt_reason IS NULL THEN 0 ELSE halt_cancelled_runs END
+           WHERE halt_reason IS DISTINCT FROM $1::text OR halt_cancels_queued <> $2`,
+          [reason, cancelsQueued],
+        );
+        const { rows } = await client.query<HaltProgress>(
+          `SELECT halt_cancelled_runs AS "runsCancelled",
+                  (SELECT count(*)::integer FROM run WHERE status = 'running') AS "runsInFlight",
+                  (SELECT count(*)::integer FROM run WHERE status = 'pending') AS "runsQueued"
+           FROM deployment`,
+        );
+        return rows[0]!;
+      }),
+    );
+  }
+
+  #asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    return withConnection(this.#adminUri, work);
+  }
+}
+
+/** Database and role have the same name. It consists of letters, digits and `_`, so it needs no quoting. */
+function nameOf(deploymentId: string): string {
+  return `runyard_${deploymentId.replaceAll('-', '')}`;
+}
+
+async function withConnection<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'runyard-control-plane',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined); // The failed statement reports the loss.
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    // An unresponsive server never confirms the end, so nobody waits for it.
+    void client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,26 @@
+import { machineEnvironment } from '@runyard/contracts';
+import type { LocalProject } from '@runyard/deployments';
+import { type PlatformSettings, type ReplicaVariables, replicaVariables } from '../deployment-variables.ts';
+import type { RevisionSpec } from '../driver.ts';
+
+/** Returns the variables of an agent-api or run-worker that runs as a process of this machine. */
+export function childVariables(
+  spec: RevisionSpec,
+  project: LocalProject,
+  platform: PlatformSettings,
+  role: 'agent-api' | 'run-worker',
+): ReplicaVariables {
+  const { env, secrets } = replicaVariables(spec, { ...project.env, ...spec.secrets }, platform, role);
+  return {
+    env: {
+      ...machineEnvironment(process.env),
+      ...env,
+      HOST: platform.host,
+      PROJECT_DIR: project.directory,
+      LANGGRAPH_CONFIG_PATH: project.configPath,
+      // A build stores the schemas. One process of a project in place is enough to read them.
+      ...(!project.isBuilt && role === 'agent-api' && { READ_SCHEMAS_AHEAD: 'true' }),
+    },
+    secrets,
+  };
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { eachLine } from '@runyard/revision-logs';
+
+export interface ChildOptions {
+  /** The entry file, executed by the same Node.js as this process. */
+  entry: string;
+  /** The whole environment: the child inherits nothing. */
+  env: Record<string, string>;
+  /** Variables that must not be in an environment, where other processes of the same user could read them. */
+  secrets: Record<string, string>;
+  onLine(line: string, stream: 'stdout' | 'stderr'): void;
+}
+
+export interface ChildExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** Set when the process could not be started. */
+  error?: Error;
+}
+
+/** The interface that supervision needs of a child process or container. */
+export type Launched = Pick<Child, 'exited' | 'exit' | 'stop' | 'kill'> & Partial<Pick<Child, 'pid'>>;
+
+const SECRETS_FD = 3;
+const PARENT_FD = 4;
+
+/**
+ * One operating system process. It gets its secrets over a pipe and holds the reading end of another that this process
+ * never writes to: when this process ends, in whatever way, the child sees the pipe close and stops.
+ */
+export class Child {
+  readonly #process: ChildProcess;
+  readonly exited: Promise<ChildExit>;
+  #exit: ChildExit | undefined;
+
+  constructor(options: ChildOptions) {
+    this.#process = spawn(process.execPath, ['--enable-source-maps', options.entry], {
+      env: {
+        ...options.env,
+        RUNYARD_SECRETS_FD: String(SECRETS_FD),
+        RUNYARD_PARENT_FD: String(PARENT_FD),
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    this.exited = new Promise((resolve) => {
+      const settle = (exit: ChildExit) => {
+        this.#exit ??= exit;
+        resolve(this.#exit);
+      };
+      this.#process.once('error', (error) => settle({ code: null, signal: null, error }));
+      this.#process.once('exit', (code, signal) => settle({ code, signal }));
+    });
+    for (const stream of ['stdout', 'stderr'] as const) {
+      eachLine(this.#process[stream] as Readable, (line) => options.onLine(line, stream));
+    }
+    this.#handOver(options.secrets);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get exit(): ChildExit | undefined {
+    return this.#exit;
+  }
+
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has ended. */
+  async stop(graceMs: number): Promise<ChildExit> {
+    if (this.#exit) return this.#exit;
+    this.#process.kill('SIGTERM');
+    const force = setTimeout(() => this.#process.kill('SIGKILL'), graceMs);
+    return this.exited.finally(() => clearTimeout(force));
+  }
+
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+
+  #handOver(secrets: Record<string, string>): void {
+    const pipe = this.#process.stdio[SECRETS_FD] as Writable;
+    // A child that ended before reading has closed the pipe; its exit says why.
+    pipe.on('error', () => undefined);
+    pipe.end(JSON.stringify(secrets));
+    this.#process.stdio[PARENT_FD]?.on('error', () => undefined);
+  }
+}
+
+/** Describes an exit as a part of a sentence: `ended with code 1`. */
+export function describeExit(exit: ChildExit): string {
+  if (exit.error) return `could not be started: ${exit.error.message}`;
+  if (exit.signal) return `was ended by ${exit.signal}`;
+  return `ended with code ${exit.code}`;
+}

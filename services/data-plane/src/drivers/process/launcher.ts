@@ -1,0 +1,24 @@
+import type { ReplicaRole } from '@runyard/deployments';
+import type { DriverOptions } from '../driver-row.ts';
+import type { ChildOptions, Launched } from './child.ts';
+import type { ServiceAddress, SupervisionTimings } from './supervised-service.ts';
+
+/** One service of a revision; each role has one or more. */
+export interface Replica {
+  role: ReplicaRole;
+  /** Unique among the replicas of the revision: `agent-api`, `run-worker-2`. */
+  name: string;
+}
+
+/** Launches the replicas of one revision, each any number of times. */
+export interface Launcher {
+  hasCustomAuth: boolean;
+  /** Milliseconds that workers may go on after they were asked to end. */
+  graceMs: number;
+  findAddress(replica: Replica): Promise<ServiceAddress>;
+  launch(replica: Replica, address: ServiceAddress, onLine: ChildOptions['onLine']): Launched;
+}
+
+export interface SupervisionOptions extends Pick<DriverOptions, 'openLog' | 'running' | 'countsBefore' | 'logger'> {
+  timings?: Partial<SupervisionTimings>;
+}

@@ -1,0 +1,217 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { withDeadline } from '@runyard/deadline';
+import { type Counts, firstCount, type ReplicaRole, scaleBounds } from '@runyard/deployments';
+import type { RevisionLog } from '@runyard/revision-logs';
+import type { Logger } from '@runyard/service-kit';
+import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
+import type { Launcher, Replica, SupervisionOptions } from './launcher.ts';
+import { SupervisedService } from './supervised-service.ts';
+
+/** Milliseconds beyond its grace in which a process accepts the last requests and closes its connections. */
+const CLOSING_MS = 10_000;
+/** Milliseconds that a replaced agent-api still answers clients that do not know the new one yet. */
+const FOLLOW_MS = 2_000;
+/** Milliseconds within which an additional process has to be healthy. */
+const JOIN_TIMEOUT_MS = 120_000;
+
+/** One service with its base URL while it is healthy. */
+interface SupervisedReplica extends Replica {
+  number: number;
+  service: SupervisedService;
+  url: string | null;
+  /** True when it drains because the role has one too many. */
+  isLeaving: boolean;
+}
+
+export class SupervisedRevision implements RunningRevision {
+  readonly #spec: RevisionSpec;
+  readonly #launcher: Launcher;
+  readonly #options: SupervisionOptions;
+  readonly #log: RevisionLog;
+  readonly #logger: Logger;
+  readonly #onUpstreams: (urls: string[]) => void;
+  readonly #stopping = new AbortController();
+  readonly #replicas = new Set<SupervisedReplica>();
+  /** Starts and ends of single replicas in progress. */
+  readonly #scaling = new Set<Promise<void>>();
+  #isDraining = false;
+
+  constructor(
+    spec: RevisionSpec,
+    before: Counts,
+    replicas: { launcher: Launcher; options: SupervisionOptions; log: RevisionLog; onUpstreams(urls: string[]): void },
+  ) {
+    const { launcher, options, log, onUpstreams } = replicas;
+    this.#spec = spec;
+    this.#launcher = launcher;
+    this.#options = options;
+    this.#log = log;
+    this.#onUpstreams = onUpstreams;
+    this.#logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
+    for (const role of ['agent-api', 'run-worker'] as const) {
+      for (let count = firstCount(spec.resources, role, before); count > 0; count -= 1) this.#add(role);
+    }
+  }
+
+  get deploymentId(): string {
+    return this.#spec.deploymentId;
+  }
+
+  get revisionId(): string {
+    return this.#spec.revisionId;
+  }
+
+  get resources(): RevisionSpec['resources'] {
+    return this.#spec.resources;
+  }
+
+  get hasCustomAuth(): boolean {
+    return this.#launcher.hasCustomAuth;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  get upstreams(): string[] {
+    return this.#of('agent-api').flatMap(({ url }) => url ?? []);
+  }
+
+  replicas(): RunningReplica[] {
+    return [...this.#replicas].map(({ role, name, url, service }) => ({
+      role,
+      name,
+      url,
+      pid: service.pid ?? null,
+      restarts: service.restarts,
+    }));
+  }
+
+  countOf(role: ReplicaRole): number {
+    return this.#of(role).length;
+  }
+
+  scale(role: ReplicaRole, count: number): void {
+    if (this.#isDraining || this.#stopping.signal.aborted) return;
+    const replicas = this.#of(role).sort((one, other) => one.number - other.number);
+    for (const replica of replicas.slice(count)) this.#track(this.#retire(replica));
+    for (let missing = count - replicas.length; missing > 0; missing -= 1) this.#track(this.#startOne(this.#add(role)));
+  }
+
+  /** Starts the replicas. On a new database agent-api starts first, as it creates the tables for the workers. */
+  async start(signal: AbortSignal): Promise<void> {
+    const started = (role: ReplicaRole) => Promise.all(this.#of(role).map(({ service }) => service.start(signal)));
+    const agentApis = started('agent-api');
+    if (this.#spec.isFirst) await agentApis;
+    await Promise.all([agentApis, started('run-worker')]);
+  }
+
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    // Clients of running runs stay connected to the old agent-api until its workers have finished.
+    await Promise.all([this.#waitForRouteChange(), ...this.#stopAll('run-worker', this.#drainMs)]);
+    await Promise.all(this.#stopAll('agent-api', this.#drainMs));
+    await this.#close();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([...this.#stopAll('agent-api', graceMs), ...this.#stopAll('run-worker', graceMs)]);
+    await this.#close();
+  }
+
+  get #drainMs(): number {
+    return this.#launcher.graceMs + CLOSING_MS;
+  }
+
+  /** Returns the replicas that do not leave. */
+  #of(role: ReplicaRole): SupervisedReplica[] {
+    return [...this.#replicas].filter((replica) => replica.role === role && !replica.isLeaving);
+  }
+
+  #add(role: ReplicaRole): SupervisedReplica {
+    const taken = new Set([...this.#replicas].filter((replica) => replica.role === role).map(({ number }) => number));
+    let number = 1;
+    while (taken.has(number)) number += 1;
+    const name = nameReplica(role, number, scaleBounds(this.#spec.resources, role).max);
+    const replica: SupervisedReplica = {
+      role,
+      name,
+      number,
+      url: null,
+      isLeaving: false,
+      service: this.#superviseService({ role, name }, onUrl),
+    };
+    this.#replicas.add(replica);
+    return replica;
+
+    function onUrl(url: string | null): void {
+      replica.url = url;
+    }
+  }
+
+  #superviseService(replica: Replica, onUrl: (url: string | null) => void): SupervisedService {
+    const { findAddress, launch } = this.#launcher;
+    return new SupervisedService({
+      name: replica.name,
+      logger: this.#logger,
+      timings: this.#options.timings,
+      onUrl: (url) => {
+        onUrl(url);
+        if (replica.role === 'agent-api') this.#onUpstreams(this.upstreams);
+      },
+      findAddress: () => findAddress(replica),
+      launch: (address) =>
+        launch(replica, address, (line, stream) =>
+          this.#log.write(line, { source: replica.name, level: stream === 'stderr' ? 'ERROR' : 'INFO' }),
+        ),
+    });
+  }
+
+  /** Starts an additional process. When it does not become healthy, the number of processes stays as it was. */
+  async #startOne(replica: SupervisedReplica): Promise<void> {
+    try {
+      await withDeadline(this.#stopping.signal, JOIN_TIMEOUT_MS, (signal) => replica.service.start(signal));
+    } catch (error) {
+      this.#replicas.delete(replica);
+      if (this.#stopping.signal.aborted || replica.isLeaving) return;
+      this.#logger.warn('additional process failed to start', { process: replica.name, error });
+    }
+  }
+
+  async #retire(replica: SupervisedReplica): Promise<void> {
+    replica.isLeaving = true;
+    if (replica.role === 'agent-api') {
+      this.#onUpstreams(this.upstreams);
+      await this.#waitForRouteChange();
+    }
+    await replica.service.stop(this.#drainMs);
+    this.#replicas.delete(replica);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#logger.error('scaling failed', { error }))
+      .finally(() => this.#scaling.delete(tracked));
+    this.#scaling.add(tracked);
+  }
+
+  #stopAll(role: ReplicaRole, graceMs: number): Promise<void>[] {
+    return [...this.#replicas].filter((replica) => replica.role === role).map(({ service }) => service.stop(graceMs));
+  }
+
+  /** Waits until all clients know of a changed route, unless the revision has to stop at once. */
+  async #waitForRouteChange(): Promise<void> {
+    await pause(FOLLOW_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#scaling);
+    this.#options.running.delete(this);
+    await this.#log.close();
+  }
+}
+
+function nameReplica(role: ReplicaRole, number: number, max: number): string {
+  return max === 1 ? role : `${role}-${number}`;
+}
