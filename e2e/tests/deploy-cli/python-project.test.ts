@@ -34,7 +34,7 @@ it('the official command deploys a Python project, whose runs stream, ask and go
   expect(await client.runs.wait(thread_id, 'agent', { command: { resume: 'yes' } })).toMatchObject(answer);
 
   const file = join(project.folder, 'langgraph.json');
-  await writeFile(file, (await readFile(file, 'utf8')).replace('["."]', '[".", "no-such-package-of-runyard"]'));
+  await writeFile(file, (await readFile(file, 'utf8')).replace('"fastapi"', '"no-such-package-of-runyard"'));
   const failed = await deploy();
   expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('was not found in the package registry') });
   expect((await client.threads.getState(thread_id)).next).toEqual([]);
