@@ -30,7 +30,7 @@ export { type LocalProject, openFolderOf, openLocalDirectory } from './revisions
 export { hasReached, isWaiting } from './revisions/revision-progress.ts';
 export { RevisionStartError } from './revisions/revision-start-error.ts';
 export { failRevision, RevisionEndedError, type RevisionStatuses, reachStatus } from './revisions/revision-steps.ts';
-export { mayFollow, predecessorsOf, TERMINAL } from './revisions/revision-transitions.ts';
+export { mayFollow, predecessorsOf } from './revisions/revision-transitions.ts';
 export type { Activation, RolloutDeployment, RolloutRevision } from './revisions/rollout-rows.ts';
 export { passwordPlace } from './secrets/password-place.ts';
 export { checkReferences, ReferencedSecrets, secretReferencesVariable } from './secrets/secret-references.ts';

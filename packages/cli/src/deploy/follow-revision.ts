@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LogEntry, Revision, RevisionStatus } from '@runyard/contracts';
+import { FINAL_REVISION_STATUSES, type LogEntry, type Revision, type RevisionStatus } from '@runyard/contracts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import { isUnreachable } from '../connection/refusals.ts';
 import { ignoreMissingLogs, LogTail } from '../logs/log-tail.ts';
@@ -9,14 +9,6 @@ const HEARTBEAT_MS = 10_000;
 /** Number of lines of the server's log that are shown when it does not start. */
 const LAST_LINES = 30;
 
-const ENDS: ReadonlySet<RevisionStatus> = new Set([
-  'DEPLOYED',
-  'CREATE_FAILED',
-  'BUILD_FAILED',
-  'DEPLOY_FAILED',
-  'SKIPPED',
-  'INTERRUPTED',
-]);
 const BUILT: ReadonlySet<RevisionStatus> = new Set([
   'BUILDING',
   'AWAITING_DEPLOY',
@@ -66,7 +58,7 @@ export async function followRevision(options: WaitOptions): Promise<Revision | n
       reportLines(progress, await ignoreMissingLogs(build.next()));
     if (options.verbose && /^DEPLOY/.test(status)) reportLines(progress, await ignoreMissingLogs(server.next()));
     else if (status === 'DEPLOY_FAILED') reportLines(progress, await ignoreMissingLogs(server.last(LAST_LINES)));
-    if (revision && ENDS.has(status)) return revision;
+    if (revision && FINAL_REVISION_STATUSES.includes(status)) return revision;
     shown = status;
     if (Date.now() - began >= options.timeoutMs) return null;
     await pause(options.pollMs, undefined, { signal: interrupted }).catch(() => interrupted.throwIfAborted());

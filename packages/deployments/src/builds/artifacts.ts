@@ -15,7 +15,7 @@ export interface BuildInput {
 /** Names a build within all deployments. */
 export interface BuildName {
   deploymentId: string;
-  /** As `Artifacts.keyOf` returns it. */
+  /** Comes from `Artifacts.keyOf`. */
   key: string;
 }
 

@@ -1,6 +1,6 @@
-import { RevisionStatus } from '@runyard/contracts';
+import { FINAL_REVISION_STATUSES, RevisionStatus } from '@runyard/contracts';
 import { describe, expect, it } from 'vitest';
-import { mayFollow, predecessorsOf, TERMINAL, TRANSITIONS } from './revision-transitions.ts';
+import { mayFollow, predecessorsOf, TRANSITIONS } from './revision-transitions.ts';
 
 const all = RevisionStatus.anyOf.map((branch) => branch.const);
 
@@ -35,13 +35,13 @@ describe('the statuses of a revision', () => {
     expect(mayFollow(from, to)).toBe(isLegal);
   });
 
-  it.each(TERMINAL)('%s is never left', (status) => {
+  it.each(FINAL_REVISION_STATUSES)('%s is never left', (status) => {
     expect(TRANSITIONS[status]).toEqual([]);
   });
 
   it('lead from every open status to a final one', () => {
     const reaches = (from: RevisionStatus, seen = new Set<RevisionStatus>()): boolean =>
-      TERMINAL.includes(from) ||
+      FINAL_REVISION_STATUSES.includes(from) ||
       (!seen.has(from) && TRANSITIONS[from].some((next) => reaches(next, new Set([...seen, from]))));
     for (const status of all) expect({ status, ends: reaches(status) }).toEqual({ status, ends: true });
   });

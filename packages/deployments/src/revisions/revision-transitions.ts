@@ -1,14 +1,4 @@
-import type { RevisionStatus } from '@runyard/contracts';
-
-/** Final statuses, at which clients stop polling. */
-export const TERMINAL: readonly RevisionStatus[] = [
-  'DEPLOYED',
-  'CREATE_FAILED',
-  'BUILD_FAILED',
-  'DEPLOY_FAILED',
-  'SKIPPED',
-  'INTERRUPTED',
-];
+import { RevisionStatus } from '@runyard/contracts';
 
 /** The allowed transitions. A revision is `UNKNOWN` while its data plane is unresponsive; any report ends that. */
 export const TRANSITIONS: Readonly<Record<RevisionStatus, readonly RevisionStatus[]>> = {
@@ -24,20 +14,7 @@ export const TRANSITIONS: Readonly<Record<RevisionStatus, readonly RevisionStatu
   DEPLOY_FAILED: [],
   SKIPPED: [],
   INTERRUPTED: [],
-  UNKNOWN: [
-    'CREATING',
-    'QUEUED',
-    'AWAITING_BUILD',
-    'BUILDING',
-    'AWAITING_DEPLOY',
-    'DEPLOYING',
-    'DEPLOYED',
-    'CREATE_FAILED',
-    'BUILD_FAILED',
-    'DEPLOY_FAILED',
-    'SKIPPED',
-    'INTERRUPTED',
-  ],
+  UNKNOWN: RevisionStatus.anyOf.map((each) => each.const).filter((status) => status !== 'UNKNOWN'),
 };
 
 export function mayFollow(from: RevisionStatus, to: RevisionStatus): boolean {

@@ -1,5 +1,5 @@
 import type { NamedImages, SourceRevisionConfig } from '@runyard/contracts';
-import { TERMINAL } from '@runyard/deployments';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function findNamedImages(
     const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
     if (uri == null) continue;
     const isInUse = id === deployment?.activeRevisionId || id === deployment?.latestRevisionId;
-    const isOver = TERMINAL.some((terminal) => terminal === status);
+    const isOver = FINAL_REVISION_STATUSES.some((terminal) => terminal === status);
     (isInUse || !isOver || number > newest - revisionsKept ? kept : old).push(uri);
   }
   return { kept, old };

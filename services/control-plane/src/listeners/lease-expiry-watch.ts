@@ -1,5 +1,5 @@
 import type { DeploymentStatus, RevisionStatus } from '@runyard/contracts';
-import { TERMINAL } from '@runyard/deployments';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
@@ -10,7 +10,7 @@ import { TO_BUILD } from './remote-build-store.ts';
 const CONFIRMED: DeploymentStatus[] = ['READY', 'AWAITING_DATABASE'];
 const UNKNOWN = 'UNKNOWN' satisfies DeploymentStatus & RevisionStatus;
 /** Statuses of revisions that do not depend on the data plane, such as those of builds. */
-const INDEPENDENT: RevisionStatus[] = [...TERMINAL, ...TO_BUILD, UNKNOWN];
+const INDEPENDENT: RevisionStatus[] = [...FINAL_REVISION_STATUSES, ...TO_BUILD, UNKNOWN];
 
 const unfinishedOf = (listenerId: string): Prisma.RevisionWhereInput => ({
   deployment: { listenerId, status: { in: [...CONFIRMED, UNKNOWN] } },

@@ -13,8 +13,8 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import type { DesiredHalt, SecretSets } from '@runyard/deployments';
-import { TERMINAL } from '@runyard/deployments';
 import type { RegistryAddress } from '@runyard/image-registry';
 import type { Queries } from '../database/database.ts';
 import type { StoredSourceConfig } from '../deployments/custom-url.ts';
@@ -62,7 +62,7 @@ export async function readDesiredState(
     where: {
       // A deployment that is created after the first query is left out.
       deploymentId: { in: deployments.map(({ id }) => id) },
-      OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }],
+      OR: [{ id: { in: named } }, { status: { notIn: [...FINAL_REVISION_STATUSES] } }],
     },
     orderBy: { number: 'asc' },
   });

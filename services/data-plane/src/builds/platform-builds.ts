@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { DeploymentSource, DesiredRevision, SourceRevisionConfig } from '@runyard/contracts';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import type { Artifact, Artifacts, BuildName, RolloutRevision } from '@runyard/deployments';
-import { BuildError, isImageSource, openLocalDirectory, RevisionEndedError, TERMINAL } from '@runyard/deployments';
+import { BuildError, isImageSource, openLocalDirectory, RevisionEndedError } from '@runyard/deployments';
 import pRetry from 'p-retry';
 import type { ControlPlaneClient } from '../link/control-plane-client.ts';
 import type { ControlPlaneLink } from '../link/control-plane-link.ts';
@@ -74,7 +75,7 @@ export class PlatformBuilds implements RolloutBuilds {
       if (build) return this.#fetch(id, { deploymentId, key: build.key }, signal);
       // The build of a revision that serves may have to be made again. It may fail, and newer revisions wait meanwhile.
       const isServing = now?.status === 'DEPLOYED';
-      if (!now || (TERMINAL.includes(now.status) && !isServing)) throw new RevisionEndedError();
+      if (!now || (FINAL_REVISION_STATUSES.includes(now.status) && !isServing)) throw new RevisionEndedError();
       const limit = isServing ? [AbortSignal.timeout(AGAIN_MS)] : [];
       await once(store.changes, 'change', { signal: AbortSignal.any([signal, ...limit]) });
     }

@@ -1,7 +1,8 @@
 import type { RevisionStatus } from '@runyard/contracts';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import type { RolloutDeployment, RolloutRevision } from '@runyard/deployments';
-import { isWaiting, RevisionEndedError, TERMINAL } from '@runyard/deployments';
+import { isWaiting, RevisionEndedError } from '@runyard/deployments';
 import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
 import { ensureStorage, type StorageAccess } from './revision-specs.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
@@ -22,7 +23,8 @@ export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[
     await store.moveRevision(revision, 'QUEUED');
     if (await store.moveRevision(revision, 'SKIPPED', 'A newer revision took its place.')) continue;
     const now = await store.findRevision(revision.id);
-    if (now && !isWaiting(now.status) && !TERMINAL.includes(now.status as RevisionStatus)) remaining.push(now);
+    if (now && !isWaiting(now.status) && !FINAL_REVISION_STATUSES.includes(now.status as RevisionStatus))
+      remaining.push(now);
   }
   return remaining;
 }

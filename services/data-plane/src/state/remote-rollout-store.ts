@@ -6,6 +6,7 @@ import type {
   RevisionReport,
   RevisionStatus,
 } from '@runyard/contracts';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import type {
   Activation,
   DesiredHalt,
@@ -14,7 +15,7 @@ import type {
   RolloutRevision,
   SecretSets,
 } from '@runyard/deployments';
-import { isImageSource, mayFollow, passwordPlace, TERMINAL } from '@runyard/deployments';
+import { isImageSource, mayFollow, passwordPlace } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import { type ControlPlaneClient, ControlPlaneRefusedError } from '../link/control-plane-client.ts';
@@ -111,7 +112,9 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   async openRevisions(deploymentId: string): Promise<RolloutRevision[]> {
-    return this.#rowsOf(deploymentId).filter(({ status }) => !TERMINAL.includes(status as RevisionStatus));
+    return this.#rowsOf(deploymentId).filter(
+      ({ status }) => !FINAL_REVISION_STATUSES.includes(status as RevisionStatus),
+    );
   }
 
   async revisionsInUse(deploymentId: string): Promise<RolloutRevision[]> {

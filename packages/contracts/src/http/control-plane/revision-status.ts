@@ -24,6 +24,16 @@ export const RevisionStatus = Type.Union(
 );
 export type RevisionStatus = Static<typeof RevisionStatus>;
 
+/** The statuses at which clients stop polling. A revision never leaves them. */
+export const FINAL_REVISION_STATUSES: readonly RevisionStatus[] = [
+  'DEPLOYED',
+  'CREATE_FAILED',
+  'BUILD_FAILED',
+  'DEPLOY_FAILED',
+  'SKIPPED',
+  'INTERRUPTED',
+];
+
 export const DeploymentStatus = Type.Union(
   [
     Type.Literal('AWAITING_DATABASE'),

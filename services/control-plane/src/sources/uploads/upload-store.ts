@@ -1,4 +1,4 @@
-import { TERMINAL } from '@runyard/deployments';
+import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import { pendingObjects } from '@runyard/object-storage';
 import type { Queries } from '../../database/database.ts';
 import { Prisma, type SourceUpload } from '../../generated/client.ts';
@@ -84,7 +84,7 @@ export const uploadStore = {
       SELECT 1 FROM revision r
       WHERE r.deployment_id = u.deployment_id
         AND r.source_revision_config ->> 'source_tarball_path' = u.object_path
-        AND (r.id IN (d.active_revision_id, d.latest_revision_id) OR r.status <> ALL (${[...TERMINAL]}::text[])
+        AND (r.id IN (d.active_revision_id, d.latest_revision_id) OR r.status <> ALL (${[...FINAL_REVISION_STATUSES]}::text[])
           OR r.number > (SELECT max(number) FROM revision WHERE deployment_id = d.id) - ${newest}::integer))`;
     const held = await transaction.$queryRaw<{ id: string }[]>`
       SELECT u.id FROM source_upload u JOIN deployment d ON d.id = u.deployment_id
