@@ -28,8 +28,7 @@ const TOKEN = /^rgt_([\w-]{1,1024})\.([\w-]{43})$/;
  * Signs and checks tokens for pushing and pulling images. control-plane issues them, as it knows the deployments, and
  * the registry checks them without asking anybody, so that images are pulled while control-plane is away. The key is
  * derived from the secret that the services of a platform share, which has to be a random one: holders of tokens can test
- * guesses of it. Image tools keep such tokens, and never need a
- * platform key.
+ * guesses of it. Image tools keep such tokens, and never need a platform key.
  */
 export class RegistryTokens {
   readonly #key: Buffer;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { exists } from './exists.ts';
 import type { PackageTool } from './package-tools.ts';
 
 /** Path of the programs in the folder that a package manager was fetched into. */
@@ -58,11 +59,4 @@ export async function fetchOnce(
     await rm(aside, { recursive: true, force: true });
   }
   return programs;
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

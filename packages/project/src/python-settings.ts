@@ -7,7 +7,7 @@ import { PythonFile } from './sections/python.ts';
 
 /** The keys about the packages of a project in Python. Paths are absolute. */
 export interface PythonSettings {
-  /** As `3.12`; null where any that is supported will do. */
+  /** Has no patch number: `3.12`. Null where any that is supported will do. */
   version: string | null;
   /** Requirements that `dependencies` names. */
   requirements: string[];

@@ -81,7 +81,7 @@ it('a Python project is installed into an environment of its own, which is valid
   // It uses what the official image has, and names only what it needs itself.
   expect(lines.join('\n')).toMatch(/\+ langgraph==1\.2\.24[\s\S]*\+ uvicorn==/);
   expect(lines.join('\n')).not.toContain(platform.folder);
-  // As images have it, and what other machines fetch.
+  // It is packed as for images, and for other machines that fetch it.
   const packed = join(platform.folder, 'packed.tar');
   await pipeline(
     projectLayer(await projectFolder(), () => undefined),

@@ -1,5 +1,6 @@
-import { access, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { exists } from '../exists.ts';
 import { ProjectError } from '../project-error.ts';
 import { quote } from './shell.ts';
 
@@ -130,11 +131,4 @@ async function checkInside(path: string, { root, directory }: ProjectPlace, key:
 function relativeTo(directory: string, folder: string): string {
   const path = relative(directory, folder) || '.';
   return path.startsWith('.') ? path : `./${path}`;
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -5,7 +5,7 @@ import { quote } from './shell.ts';
 
 /** A Python of this machine. */
 export interface Interpreter {
-  /** As `3.12`. */
+  /** Has no patch number: `3.12`. */
   version: string;
   /** Not that of an environment. */
   path: string;
@@ -70,7 +70,7 @@ export function parseDescriptions(lines: readonly string[]): MachinePrograms {
 /**
  * Returns the Python that a project gets.
  *
- * @param wanted as `3.12`; null for any
+ * @param wanted without a patch number; null for any
  * @throws ProjectError with what there is
  */
 export function chooseInterpreter(interpreters: readonly Interpreter[], wanted: string | null): Interpreter {

@@ -8,14 +8,7 @@ import type {
   SecretSets,
   Semaphore,
 } from '@runyard/deployments';
-import {
-  Artifacts,
-  BuildError,
-  type BuildInput,
-  isImageSource,
-  type LocalProject,
-  openLocalDirectory,
-} from '@runyard/deployments';
+import { Artifacts, BuildError, type BuildInput, type LocalProject, openLocalDirectory } from '@runyard/deployments';
 import type { OpenRevisionLog } from '@runyard/revision-logs';
 import { secretMask, withLastLines } from '@runyard/revision-logs';
 import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
@@ -70,11 +63,6 @@ export class Builds {
   /** Returns whether revisions of this source have to be built before they run. */
   isBuilt(source: string): boolean {
     return this.#options.sources[source as DeploymentSource] !== undefined;
-  }
-
-  /** Returns the kind of artifact that the revision runs as. */
-  kindOf(revision: RolloutRevision): Artifact['kind'] {
-    return isImageSource(revision.source) || this.#imagesFor(revision) ? 'image' : 'project';
   }
 
   /** Returns the artifact of the revision; null when it has to be built (again, or on this machine). */

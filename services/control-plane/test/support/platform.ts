@@ -149,13 +149,8 @@ export class TestPlatform {
     await Promise.all(this.#services.splice(0).map(kill));
   }
 
-  /**
-   * Starts a control-plane, beside those that run, and the data plane unless it runs.
-   *
-   * @param changes variables from now on
-   */
-  async startService(changes: Record<string, string> = {}): Promise<void> {
-    Object.assign(this.#environment, changes);
+  /** Starts a control-plane, beside those that run, and the data plane unless it runs. */
+  async startService(): Promise<void> {
     await this.#startControlPlane();
     if (this.#options.hasDataPlane === false) return;
     this.#dataPlane ??= await TestDataPlane.ofPlatform(this, {
