@@ -13,7 +13,7 @@ export interface Ownership {
   release(deploymentId: string): Promise<void>;
 }
 
-/** Shares the deployments among all processes of the control plane, by leases in its database. */
+/** Shares the work on deployments among the processes of one service, by leases in its database. */
 export class LeasedOwnership implements Ownership {
   readonly leaseMs: number;
   readonly #pool: pg.Pool;

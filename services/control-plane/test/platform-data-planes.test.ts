@@ -218,6 +218,8 @@ describe('a project that the platform builds', () => {
     await waitFor(async () => (await projectOf(id)) !== folder, { what: 'the next build' });
     expect(await readFile(join(await projectOf(id), 'result.txt'), 'utf8')).toBe('built\n');
     await waitFor(() => !existsSync(folder), { what: 'the removal of the build before' });
+    const archives = join(builder.folder, 'objects/deployments', id, 'builds');
+    await waitFor(async () => (await readdir(archives)).length === 1, { what: 'the removal of its archive' });
 
     // An archive that the storage has lost is made again.
     await rm(join(builder.folder, 'objects/deployments', id, 'builds'), { recursive: true });

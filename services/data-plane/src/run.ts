@@ -30,6 +30,8 @@ import { StateFile } from './state/state-file.ts';
 const VERSION = '0.1.0';
 /** Milliseconds between sweeps. They are a safety net: changes wake the reconciler when they arrive. */
 const SWEEP_MS = 30_000;
+/** Milliseconds that the last lines of deployments get to be sent. */
+const LAST_LINES_MS = 2_000;
 
 /**
  * Runs the deployments of one listener of a remote platform, or, as one of the platform's own data planes, of those that no
@@ -83,6 +85,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const logs = new ForwardedLogs({ dataDir: config.DATA_DIR, client, link, logger });
   lifecycle.onStop('link to the control plane', async () => {
     await shared?.flush();
+    // Another data plane may go on with the deployments, and has not the files of these logs.
+    if (isOfPlatform) await logs.flush(LAST_LINES_MS);
     const logsStopped = logs.stop();
     if (isOfPlatform && (await link.release())) await store.forgetAll();
     link.stop();

@@ -40,13 +40,16 @@ export interface DesiredStateRequest {
   waitMs: number;
 }
 
+/** The statuses that concern those who build. */
+const TO_BUILD_OR_CLEAN: readonly RevisionStatus[] = ['AWAITING_BUILD', 'DEPLOYED'];
+
 export interface DataPlaneServiceOptions {
   desiredState: Omit<DesiredStateDependencies, 'shared'>;
   shared: SharedStates;
   signals: Signals;
   samples: SampleStore;
   copies: CopiedLogs;
-  /** Is notified of revisions to build, and of the ends of deployments. */
+  /** Is notified of what is to be built or removed, and of the ends of deployments. */
   rollouts: Pick<RolloutSignals, 'notifyToBuild' | 'notifyRemoved'>;
   workspaceSecrets: Pick<WorkspaceSecrets, 'read'>;
   archives: Pick<BuildArchives, 'open'>;
@@ -128,7 +131,8 @@ export class DataPlaneService {
       const now = hasMoved ? status : (revision.status as RevisionStatus);
       return { deploymentId: revision.deploymentId, is_accepted: now === status, status: now };
     });
-    if (answer.status === 'AWAITING_BUILD') this.#options.rollouts.notifyToBuild(deploymentId);
+    // After a roll-out the builds of the revision before are not needed any more.
+    if (TO_BUILD_OR_CLEAN.includes(answer.status)) this.#options.rollouts.notifyToBuild(deploymentId);
     return answer;
   }
 

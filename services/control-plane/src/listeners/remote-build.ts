@@ -49,10 +49,8 @@ export class RemoteBuild implements DeploymentWork {
     const revision = await store.nextToBuild(this.#id);
     this.#workingOn = revision?.id;
     if (this.#isStopped) return 'settled';
-    if (revision) {
-      await this.#build(revision, this.#working.signal);
-      await this.#removeUnusedBuilds();
-    }
+    if (revision) await this.#build(revision, this.#working.signal);
+    await this.#removeUnusedBuilds();
     // With nothing left to build, this process gives up the deployment.
     return (await store.nextToBuild(this.#id)) ? 'retry' : 'gone';
   }

@@ -175,7 +175,11 @@ export class ControlPlaneLink {
     for (let attempt = 0; !signal.aborted; ) {
       try {
         const askedAt = performance.now();
-        if (!(await this.#readDesired(this.#waitSeconds))) continue;
+        if (!(await this.#readDesired(this.#waitSeconds))) {
+          // A burst of reports is not asked about as often as it reports.
+          await pause(PAUSE_MS, undefined, { signal });
+          continue;
+        }
         attempt = 0;
         atOnce = performance.now() - askedAt < AT_ONCE_MS ? atOnce + 1 : 0;
         if (atOnce > 0) {

@@ -93,6 +93,26 @@ describe('the log of a revision at a remote data plane', () => {
     expect(await messages()).toEqual(['one', 'two', 'three', 'four', 'five']);
   });
 
+  it('is at the platform when it was flushed, and is waited for no longer than is said', async () => {
+    let isAway = false;
+    let comeBack = (_lastId: null) => {};
+    const away = new Promise<null>((resolve) => (comeBack = resolve));
+    start(platform((_, keep) => (isAway ? away : keep())));
+    print('first', 'last');
+    await log.close();
+    await logs.flush(60_000);
+    expect(await messages()).toEqual(['first', 'last']);
+    isAway = true;
+    log = makeLogOpener(here, silentLogger, { onWritten: (owner) => logs.notifyWritten(owner) })(OWNER, {
+      secrets: [],
+    });
+    print('late');
+    await log.close();
+    await logs.flush(1);
+    expect(await messages()).toEqual(['first', 'last']);
+    comeBack(null);
+  });
+
   it('is sent again from the beginning to a platform that has lost it', async () => {
     start(takesAll());
     print('one', 'two');

@@ -53,6 +53,8 @@ export class ForwardedLogs {
   readonly #progress = new Map<string, Map<string, Progress>>();
   readonly #stopping = new AbortController();
   readonly #waitingForLines = new WakeableTimer();
+  /** Wait for the moment when no line waits. */
+  readonly #onIdle: (() => void)[] = [];
   #working: Promise<void> = Promise.resolve();
 
   constructor(options: ForwardedLogsOptions) {
@@ -73,6 +75,15 @@ export class ForwardedLogs {
     await this.#working;
   }
 
+  /** Resolves when the platform has all lines, or after `limitMs`. */
+  async flush(limitMs: number): Promise<void> {
+    const enough = new AbortController();
+    const sent = new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    this.#waitingForLines.wake();
+    await Promise.race([sent, pause(limitMs, undefined, { signal: enough.signal })]);
+    enough.abort();
+  }
+
   /** Has to be called when lines of the log have reached their file. */
   notifyWritten(owner: LogOwner): void {
     this.#waiting.set(keyOf(owner), owner);
@@ -85,6 +96,7 @@ export class ForwardedLogs {
     while (!signal.aborted) {
       const [next] = this.#waiting;
       if (!next) {
+        for (const resolve of this.#onIdle.splice(0)) resolve();
         await this.#waitingForLines.wait();
         await pause(GATHER_MS, undefined, { signal });
         continue;

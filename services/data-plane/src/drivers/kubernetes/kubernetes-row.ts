@@ -1,3 +1,4 @@
+import { PULL_TOKEN_SECONDS_MAX } from '@runyard/contracts';
 import { driverKindVariables, findPodRules, kubernetesKind } from '@runyard/deployments';
 import { logSegments } from '@runyard/revision-logs';
 import { ConfigError } from '@runyard/service-kit';
@@ -31,7 +32,7 @@ const Settings = Type.Object({
 type Settings = Static<typeof Settings>;
 
 /** Long, because a pod may move to a node without its image while no data plane runs. */
-const PULL_TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+const PULL_TOKEN_LIFETIME_MS = PULL_TOKEN_SECONDS_MAX * 1000;
 
 export const kubernetesRow = {
   ...kubernetesKind,
