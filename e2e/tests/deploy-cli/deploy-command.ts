@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { newClient } from '../../harness/client.ts';
@@ -22,12 +23,15 @@ const greet = async (client: Client, name: string): Promise<string> => {
   return (values as { text: string }).text;
 };
 
+/** Milliseconds between two greetings: without a pause they would take the processor that the builds need. */
+const PAUSE_MS = 100;
+
 /** Runs one greeting after the other until it is stopped; `stop` returns what they said. */
 function traffic(client: Client): { stop(): Promise<string[]> } {
   const said: string[] = [];
   let isOver = false;
   const running = (async () => {
-    while (!isOver) said.push(await greet(client, String(said.length)));
+    for (; !isOver; await pause(PAUSE_MS)) said.push(await greet(client, String(said.length)));
   })();
   running.catch(() => {}); // The caller of `stop` gets it.
   return {
