@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ SOURCES = Path(__file__).parents[1] / "src"
 
 class HostProcess(FakeParent):
     process: asyncio.subprocess.Process
+    # The end of the pipe that the signs of life come from.
+    pulse: int
 
     async def load(
         self, directory: Path, graphs: dict[str, str], loopback: dict[str, str] | None, **project: Any
@@ -32,7 +34,7 @@ class HostProcess(FakeParent):
 
 @asynccontextmanager
 async def host_process(
-    directory: Path, *, loopback: dict[str, str] | None = None, **graphs: str
+    directory: Path, *, loopback: dict[str, str] | None = None, options: Sequence[str] = (), **graphs: str
 ) -> AsyncIterator[HostProcess]:
     ours, theirs = socket.socketpair()
 
@@ -40,16 +42,20 @@ async def host_process(
         os.dup2(theirs.fileno(), 3)
         os.set_inheritable(3, True)
 
+    pulse, beats = os.pipe()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-X", "utf8", "-m", "runyard_graph_host"),
+        *(sys.executable, "-P", "-X", "utf8", "-m", "runyard_graph_host", "--pulse-fd", str(beats), *options),
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(SOURCES)},
-        pass_fds=(3, theirs.fileno()),
+        pass_fds=(3, theirs.fileno(), beats),
+        stderr=asyncio.subprocess.PIPE,
         preexec_fn=take_descriptor,
     )
     theirs.close()
+    os.close(beats)
     parent = HostProcess(ours)
     parent.process = process
+    parent.pulse = pulse
     await parent.open()
     try:
         await parent.load(directory, graphs, loopback)
@@ -59,6 +65,7 @@ async def host_process(
         if process.returncode is None:
             process.kill()
         await process.wait()
+        os.close(pulse)
 
 
 def lines(parent: FakeParent) -> list[tuple[str, str]]:

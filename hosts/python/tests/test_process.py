@@ -1,6 +1,10 @@
 """What user code does to its process, and what the parent gets of it."""
 
+import asyncio
+import os
+import re
 import signal
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ NAMES = [
     "printing_in_a_thread",
     "signalling",
     "blocking",
+    "reading_options",
     "staying",
     "fine",
 ]
@@ -68,6 +73,31 @@ async def test_code_that_blocks_the_loop_is_named_once(parent: HostProcess) -> N
     [told] = [text for _, text in lines(parent) if "blocks its event loop" in text]
     assert "misbehaves.py" in told
     assert "in blocks" in told
+
+
+async def test_a_process_gives_signs_of_life_while_code_blocks_its_loop(parent: HostProcess) -> None:
+    use = parent.start("blocking", input={"text": ""})
+    await parent.until(lambda: [header for header, _ in parent.received if header["t"] == "run.begun"])
+    os.set_blocking(parent.pulse, False)
+    os.read(parent.pulse, 1000)
+    await asyncio.sleep(1.5)
+    assert len(os.read(parent.pulse, 1000)) >= 2
+    assert (await parent.finish(use)).kind == "done"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say what a process takes")
+async def test_a_process_that_takes_more_memory_than_it_may_ends_and_says_so() -> None:
+    options = ("--memory-mb", "300")
+    async with host_process(PROJECTS, options=options, hoarding="misbehaves.py:hoarding") as parent:
+        parent.start("hoarding", input={"text": ""})
+        assert parent.process.stderr is not None
+        last = (await parent.process.stderr.read()).decode().splitlines()[-1]
+        assert re.fullmatch(r"MemoryError: the process takes \d+ MB, and may take 300 \(GRAPH_HOST_HEAP_MB\)", last)
+        assert await parent.process.wait() == 1
+
+
+async def test_code_of_the_project_sees_no_options_of_the_host(parent: HostProcess) -> None:
+    assert (await parent.run("reading_options", input={"text": ""})).values == {"text": "1"}
 
 
 async def test_a_run_that_is_cut_short_says_when_its_threads_have_stopped(parent: HostProcess, tmp_path: Path) -> None:

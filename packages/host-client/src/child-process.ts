@@ -5,12 +5,14 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
 import { readLines } from '@runyard/host-protocol';
-import type { HostCommand } from './host-command.ts';
+import { type HostCommand, PULSE_FD } from './host-command.ts';
 import type { HostUser } from './host-user.ts';
 
 export interface SpawnedChild {
   process: ChildProcess;
   socket: Duplex;
+  /** How many signs of life the process has given beside its connection; undefined for a host that gives none. */
+  beats(): number | undefined;
   /** Resolves with the reason when the process has exited. */
   exited: Promise<string>;
 }
@@ -36,12 +38,13 @@ const LAST_OUTPUT_MS = 200;
 const OOM_SCORE = '500';
 
 export function spawnChild({ host, directory, environment, user, onOutput }: SpawnOptions): SpawnedChild {
-  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe'];
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe', ...(host.hasPulse ? (['pipe'] as const) : [])];
   const env = { ...environment, ...host.environment };
   const child = spawn(host.command, host.args, { cwd: directory, env, stdio, ...user });
   if (child.pid !== undefined) preferForOomKill(child.pid);
   readLines(child.stdout as Readable, (line) => onOutput('info', line));
   readLines(child.stderr as Readable, (line) => onOutput('error', line));
+  const pulse = host.hasPulse ? countBeats(child.stdio[PULSE_FD] as Readable) : undefined;
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(describeFailedStart(error, directory, user)));
     child.once('exit', (code, signal) => {
@@ -51,7 +54,14 @@ export function spawnChild({ host, directory, environment, user, onOutput }: Spa
       setTimeout(() => resolve(reason), LAST_OUTPUT_MS).unref();
     });
   });
-  return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
+  return { process: child, socket: child.stdio[3] as unknown as Duplex, beats: () => pulse?.beats, exited };
+}
+
+function countBeats(stream: Readable): { beats: number } {
+  const pulse = { beats: 0 };
+  stream.on('data', (bytes: Buffer) => (pulse.beats += bytes.length));
+  stream.on('error', () => undefined); // Its end is that of the process.
+  return pulse;
 }
 
 function describeFailedStart(error: NodeJS.ErrnoException, directory: string, user: HostUser | undefined): string {

@@ -164,6 +164,10 @@ class ChildGraphHost implements GraphHost {
     return this.#child.process.pid ?? 0;
   }
 
+  beats(): number | undefined {
+    return this.#child.beats();
+  }
+
   graphs(): GraphDescription[] {
     return this.#graphs;
   }
@@ -379,7 +383,9 @@ export async function startGraphHost(options: GraphHostOptions): Promise<GraphHo
   const { configPath, environment, heapLimitMb } = options;
   const project = await readProject(dirname(configPath), configPath, environment);
   const isPython = project.language === 'python';
-  const command = isPython ? await pythonHost(project.directory, environment) : javaScriptHost(heapLimitMb);
+  const command = isPython
+    ? await pythonHost(project.directory, environment, heapLimitMb)
+    : javaScriptHost(heapLimitMb);
   const host = new ChildGraphHost(options, project, options.host ?? command);
   await host.start();
   return host;

@@ -1,11 +1,16 @@
 import { childFiles } from './child-files.ts';
 
+/** The file descriptor beside the connection's. */
+export const PULSE_FD = 4;
+
 /** Starts the host of one language. */
 export interface HostCommand {
   command: string;
   args: string[];
   /** Variables of the host itself, over those of the project's code. */
   environment?: Record<string, string>;
+  /** True when the host writes to `PULSE_FD` as long as its process lives, also when code blocks its event loop. */
+  hasPulse?: boolean;
   /** Matches the line that the host's runtime prints when it has run out of memory. */
   outOfMemory?: RegExp;
 }

@@ -2,16 +2,21 @@ import { access, constants, readlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { childFiles } from './child-files.ts';
-import type { HostCommand } from './host-command.ts';
+import { type HostCommand, PULSE_FD } from './host-command.ts';
 
 /**
  * Finds the Python of a project: that of the environment beside its file, else the one that is active, else `python3`.
  * It has the packages of the project.
  *
  * @param environment the one that the project's code gets
+ * @param memoryLimitMb the resident memory above which the host ends; default: none
  * @throws GraphLoadError when the Python of the environment beside its file is not on this machine
  */
-export async function pythonHost(directory: string, environment: Record<string, string>): Promise<HostCommand> {
+export async function pythonHost(
+  directory: string,
+  environment: Record<string, string>,
+  memoryLimitMb?: number,
+): Promise<HostCommand> {
   const { VIRTUAL_ENV: active, PATH: path } = environment;
   const own = join(directory, '.venv');
   const places = [own, ...(active ? [active] : [])];
@@ -21,7 +26,11 @@ export async function pythonHost(directory: string, environment: Record<string, 
   return {
     command: place === undefined ? 'python3' : join(place, 'bin/python'),
     // Neither the folder of the project comes before what is installed, nor does the locale decide about text.
-    args: ['-P', '-X', 'utf8', '-m', 'runyard_graph_host'],
+    args: [
+      ...['-P', '-X', 'utf8', '-m', 'runyard_graph_host', '--pulse-fd', String(PULSE_FD)],
+      ...(memoryLimitMb === undefined ? [] : ['--memory-mb', String(memoryLimitMb)]),
+    ],
+    hasPulse: true,
     environment: {
       // Programs that the project starts are those of its environment.
       ...(place !== undefined && {

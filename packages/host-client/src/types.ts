@@ -51,7 +51,7 @@ export interface GraphHostOptions {
   publicUrl?: string | undefined;
   /** Starts the host of the project's language; default: that of JavaScript projects. */
   host?: HostCommand;
-  /** Limit of the heap of a JavaScript host. */
+  /** Limit of the heap of a JavaScript host, and of the resident memory of a Python host. */
   heapLimitMb?: number;
   /** Milliseconds that loading the graphs may take, and that the app, the auth and the encryption object may each. */
   startTimeoutMs?: number;
@@ -227,6 +227,11 @@ export interface GraphHost {
    * @throws GraphRequestError
    */
   storeSchemas(request: StoreSchemasRequest): Promise<number>;
+  /**
+   * Returns how many signs of life the child has given while code may block its event loop; undefined where only pings
+   * tell.
+   */
+  beats(): number | undefined;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
   /** Kills a child that does not answer: its runs are `lost` as `unresponsive`. */

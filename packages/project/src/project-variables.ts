@@ -17,16 +17,19 @@ export const projectVariables = {
       description: 'Public URL of the deployment, for clients; runs carry it in their metadata.',
     }),
   ),
-  GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
+  GRAPH_HOST_HEAP_MB: Type.Optional(
+    Type.Integer({
+      minimum: 64,
+      description: 'Limit of the V8 heap of the graph host; in Python, of the resident memory of its process.',
+    }),
+  ),
   GRAPH_HOST_USER: Type.Optional(
     Type.String({
       pattern: '^\\d{1,10}:\\d{1,10}$',
       description: "Whom the project's code runs as where this service is root, as `20000:20000`.",
     }),
   ),
-  GRAPH_HOST_SILENT_SECONDS: Type.Integer({
-    default: 60,
-    minimum: 5,
-    description: 'A graph host that has not answered for so long is killed.',
-  }),
+  GRAPH_HOST_SILENT_SECONDS: Type.Optional(
+    Type.Integer({ minimum: 5, description: 'A graph host that has not answered for so long is killed.' }),
+  ),
 };

@@ -54,6 +54,7 @@ export class FakeHost {
   readonly runs: FakeRun[] = [];
   closedWith: number | undefined;
   ping: () => Promise<void> = () => Promise.resolve();
+  beats: () => number | undefined = () => undefined;
 
   readonly host = {
     startRun: (request: ExecutionRequest, _backends: unknown, handlers: RunHandlers) => {
@@ -78,6 +79,7 @@ export class FakeHost {
       };
     },
     ping: () => this.ping(),
+    beats: () => this.beats(),
     kill: async () => {
       this.closedWith = 0;
     },

@@ -1,5 +1,6 @@
 """Speaks with the parent over file descriptor 3 and nothing else. When that connection ends, so does the process."""
 
+import argparse
 import asyncio
 import os
 import platform
@@ -8,6 +9,7 @@ import sys
 from typing import Any, NoReturn
 
 from .process.exits import end_with_parent, guard_signals
+from .process.pulse import start_pulse
 from .protocol.connection import HostConnection
 
 _PARENT_FD = 3
@@ -17,6 +19,8 @@ _PROTOCOLS = [1]
 def main() -> NoReturn:
     end_with_parent()
     os.set_inheritable(_PARENT_FD, False)
+    options = _take_options()
+    start_pulse(options.pulse_fd, options.memory_mb)
     loop = _new_loop()
     loop.create_task(_serve(loop), name="host")
     while True:
@@ -25,6 +29,16 @@ def main() -> NoReturn:
         except (SystemExit, KeyboardInterrupt):
             # A task of the project called `sys.exit`. Who waits for that task gets the error.
             continue
+
+
+def _take_options() -> argparse.Namespace:
+    """Returns what the parent asks for. Code of the project that reads `sys.argv` finds none of it."""
+    parser = argparse.ArgumentParser(prog="runyard_graph_host")
+    parser.add_argument("--pulse-fd", type=int)
+    parser.add_argument("--memory-mb", type=int)
+    options = parser.parse_args()
+    del sys.argv[1:]
+    return options
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

@@ -76,6 +76,15 @@ async def blocks(state):
     return state
 
 
+def hoards(state):
+    hoard = []
+    while True:
+        hoard.append(b"x" * 10_000_000)
+        time.sleep(0.01)
+
+
 blocking = compiled(blocks)
+hoarding = compiled(hoards)
+reading_options = compiled(lambda state: {"text": str(len(sys.argv))})
 staying = compiled(stays)
 fine = compiled(lambda state: {"text": "fine"})

@@ -25,6 +25,8 @@ export interface ServedProject {
   loaded: Promise<void>;
 }
 
+const SILENT_SECONDS = 60;
+
 /**
  * Opens the project of the deployment. Its code is still loading when this resolves, so that other parts open
  * meanwhile.
@@ -43,7 +45,7 @@ export async function openServedProject(config: Config, context: ServiceContext)
   lifecycle.onStop('project loopback', () => loopback.close());
   const host = new SupervisedGraphHost({
     logger,
-    unresponsiveAfterMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
+    unresponsiveAfterMs: (config.GRAPH_HOST_SILENT_SECONDS ?? SILENT_SECONDS) * 1000,
     start: (onExit) =>
       startGraphHost({
         ...location,

@@ -10,12 +10,13 @@ afterEach(async () => {
 
 let supervisor: HostSupervisor;
 
-function supervising() {
+function supervising(options: { deadMs?: number } = {}) {
   const started: { fake: FakeHost; exit: (reason: string) => void }[] = [];
   const onReady = vi.fn();
   const onLost = vi.fn();
   const state = { failing: false };
   supervisor = new HostSupervisor({
+    ...options,
     logger: quietLogger,
     onReady,
     onLost,
@@ -107,6 +108,30 @@ it('an unresponsive host gets no new runs: within three seconds there is another
   expect(started[0]!.fake.closedWith).toBeUndefined();
   slot.release();
   expect(started[0]!.fake.closedWith).toBe(0);
+});
+
+it('a host whose code blocks its event loop goes on for as long as that is allowed, while its process gives signs of life', async () => {
+  const { started, onLost } = supervising({ deadMs: 900_000 });
+  await supervisor.start();
+  const { fake } = started[0]!;
+  stopAnswering(fake);
+  let beats = 0;
+  fake.beats = () => beats++;
+  await vi.advanceTimersByTimeAsync(899_000);
+  expect(onLost).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(onLost).toHaveBeenCalledOnce();
+});
+
+it('a host that has given signs of life, and gives none for a minute, is killed', async () => {
+  const { started, onLost } = supervising({ deadMs: 900_000 });
+  await supervisor.start();
+  stopAnswering(started[0]!.fake);
+  started[0]!.fake.beats = () => 7;
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(onLost).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(onLost).toHaveBeenCalledOnce();
 });
 
 it('a host that answers again before the other has started stays the current one', async () => {

@@ -16,6 +16,8 @@ export interface HostSupervisorOptions {
   unresponsiveMs?: number;
   /** Milliseconds without an answer after which a host is killed; its runs are retried. */
   deadMs?: number;
+  /** The same without any sign of life, where a host gives some while code blocks its event loop. */
+  silentMs?: number;
   restartDelayMs?: { first: number; max: number };
 }
 
@@ -45,6 +47,7 @@ export class HostSupervisor {
       pingEveryMs: 500,
       unresponsiveMs: 2_500,
       deadMs: 60_000,
+      silentMs: 60_000,
       restartDelayMs: { first: 100, max: 10_000 },
       ...options,
     };
@@ -187,12 +190,16 @@ export class HostSupervisor {
     return unansweredMs >= this.#options.unresponsiveMs;
   }
 
+  #isDead({ unansweredMs, silentMs }: SupervisedHost): boolean {
+    return unansweredMs >= this.#options.deadMs || silentMs >= this.#options.silentMs;
+  }
+
   #pingAll(): void {
     for (const supervised of this.#hosts) {
       // Missed pings are counted, not time by the clock: a pause of this process says nothing about the host.
       if (supervised.isPinging) this.#countMissedPing(supervised);
       else this.#ping(supervised);
-      if (supervised.unansweredMs >= this.#options.deadMs) this.#kill(supervised);
+      if (this.#isDead(supervised)) this.#kill(supervised);
     }
     const current = this.#current;
     if (current && this.#isUnresponsive(current) && this.#countUnresponsive() <= UNRESPONSIVE_MAX)
@@ -201,7 +208,7 @@ export class HostSupervisor {
 
   #countMissedPing(supervised: SupervisedHost): void {
     const wasUnresponsive = this.#isUnresponsive(supervised);
-    supervised.unansweredMs += this.#options.pingEveryMs;
+    supervised.recordMissedPing(this.#options.pingEveryMs);
     if (!wasUnresponsive && this.#isUnresponsive(supervised)) supervised.notifyUnresponsive();
   }
 
@@ -229,9 +236,8 @@ export class HostSupervisor {
     supervised.isPinging = true;
     supervised.host.ping().then(
       () => {
-        supervised.isPinging = false;
         const wasUnresponsive = this.#isUnresponsive(supervised);
-        supervised.unansweredMs = 0;
+        supervised.recordAnswer();
         if (wasUnresponsive) this.#recover(supervised);
       },
       () => {

@@ -7,6 +7,9 @@ import { ServerForwarder } from '../loopback/forward-to-server.ts';
 import type { WaitingRuns } from '../loopback/waiting-runs.ts';
 import { HostSupervisor, type HostSupervisorOptions } from './host-supervisor.ts';
 
+const SILENT_SECONDS = 60;
+const PYTHON_BLOCKED_SECONDS = 900;
+
 export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLost'> {
   opened: Pick<OpenProject, 'project' | 'configPath' | 'environment'>;
   servers: ApiServers;
@@ -46,9 +49,15 @@ export async function openHosts(
       await openApp(host, project);
       return host;
     },
-    deadMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
+    ...limitsOfSilence(config, project),
     ...events,
   });
+}
+
+/** Code that blocks its event loop is common in Python, where the process says that it lives nevertheless. */
+function limitsOfSilence({ GRAPH_HOST_SILENT_SECONDS: seconds }: Config, { language }: OpenProject['project']) {
+  const deadSeconds = seconds ?? (language === 'python' ? PYTHON_BLOCKED_SECONDS : SILENT_SECONDS);
+  return { deadMs: deadSeconds * 1000, silentMs: Math.min(deadSeconds, SILENT_SECONDS) * 1000 };
 }
 
 /**

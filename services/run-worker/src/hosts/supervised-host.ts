@@ -32,6 +32,9 @@ export class SupervisedHost {
   /** Milliseconds that a ping is unanswered, counted only while this process itself was awake. */
   unansweredMs = 0;
   isPinging = false;
+  /** The part of `unansweredMs` in which its process gave no other sign of life. */
+  #silentMs = 0;
+  #beats: number | undefined;
   /** True when it gets no new runs and is closed once those it has have ended. */
   isRetired = false;
   /** True when code of an ended run runs on in it. */
@@ -42,6 +45,25 @@ export class SupervisedHost {
 
   constructor(host: GraphHost) {
     this.host = host;
+  }
+
+  get silentMs(): number {
+    return this.#silentMs;
+  }
+
+  recordAnswer(): void {
+    this.isPinging = false;
+    this.unansweredMs = 0;
+    this.#silentMs = 0;
+  }
+
+  /** Is called every `forMs` while a ping is unanswered. */
+  recordMissedPing(forMs: number): void {
+    const beats = this.host.beats();
+    const isSilent = beats === undefined || beats === this.#beats;
+    this.#beats = beats;
+    this.unansweredMs += forMs;
+    this.#silentMs = isSilent ? this.#silentMs + forMs : 0;
   }
 
   get runs(): number {
