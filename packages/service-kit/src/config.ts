@@ -143,14 +143,26 @@ export const statefulServiceVariables = {
   }),
 };
 
+export type Environment = Record<string, string | undefined>;
+
 export interface ConfigSources {
   /** Default: the process's environment, overridden by the variables of the secrets file descriptor. */
-  environment?: Record<string, string | undefined>;
+  environment?: Environment;
 }
 
 /** Returns the process's environment, overridden by the variables of the secrets file descriptor. */
-export function readEnvironment(): Record<string, string | undefined> {
+export function readEnvironment(): Environment {
   return { ...process.env, ...readSecrets(process.env) };
+}
+
+/**
+ * Returns the variables of one of several services in this process: the process's environment, overridden by the object
+ * under the service's name in what the secrets file descriptor carries. None sees the secrets of another.
+ */
+export function readEnvironmentOf(service: string): Environment {
+  const text = readSecrets(process.env)[service];
+  if (text === undefined) throw new Error(`RUNYARD_SECRETS_FD must carry its variables under "${service}".`);
+  return { ...process.env, ...(JSON.parse(text) as Environment) };
 }
 
 /**

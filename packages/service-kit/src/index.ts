@@ -52,5 +52,6 @@ export {
 export { reportReady } from './report-ready.ts';
 export * from './sanitize.ts';
 export { cacheForScrape } from './scrape-cache.ts';
-export { createContext, runService, type ServiceContext, type ServiceDefinition } from './service.ts';
+export { createContext, type ServiceContext, type ServiceDefinition } from './service.ts';
+export { runService, runServices } from './service-process.ts';
 export { WakeableTimer } from './wakeable-timer.ts';

@@ -1,0 +1,29 @@
+import { createApp, listen, runServices, type ServiceContext, serviceVariables } from '@runyard/service-kit';
+import Type, { type Static } from 'typebox';
+
+const schema = Type.Object({
+  ...serviceVariables,
+  SAMPLE_SECRET: Type.String({ minLength: 1 }),
+  SAMPLE_BEHAVIOUR: Type.String({ default: 'well' }),
+});
+
+/** Two services in one process, for tests; a variable of each chooses its behavior. */
+await runServices(['first', 'second'].map((name) => ({ name, schema, run })));
+
+async function run(config: Static<typeof schema>, context: ServiceContext): Promise<void> {
+  const { name, lifecycle, logger, metrics } = context;
+  lifecycle.onStop('part', () => logger.info('part closed'));
+  if (config.SAMPLE_BEHAVIOUR === 'fails to start') throw new Error('nothing to listen on');
+  metrics.counter(`sample_${name}_total`, 'Counted by this service alone.').inc();
+  const { HOST: host, PORT: port, SAMPLE_SECRET: secret } = config;
+  await listen(createApp({ context, operations: [] }), { host, port, context });
+  lifecycle.ready();
+  logger.info('up', { secretLength: secret.length });
+  setImmediate(() => misbehave(config.SAMPLE_BEHAVIOUR, lifecycle));
+}
+
+function misbehave(behaviour: string, lifecycle: ServiceContext['lifecycle']): void {
+  if (behaviour === 'rejects') void Promise.reject(new Error('nobody catches this'));
+  if (behaviour === 'throws') throw new Error('nobody catches this');
+  if (behaviour === 'asks to stop') void lifecycle.stop('it has had enough');
+}
