@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
 import { collectEvents, newClient } from '../harness/client.ts';
 import { type Platform, startPlatform } from '../harness/platform.ts';
@@ -18,7 +20,22 @@ async function sayHello(platform: Platform): Promise<string> {
   return thread.thread_id;
 }
 
-it('the example agent answers, and threads, keys and settings are kept over a restart, be it by `runyard dev`', async () => {
+/** Kills the process that several services share; resolves when they are back. */
+async function killServices(platform: Platform): Promise<void> {
+  const processes = JSON.parse(await readFile(path.join(platform.dataDir, 'processes.json'), 'utf8')) as {
+    name: string;
+    pid: number;
+  }[];
+  const { pid } = processes.find(({ name }) => name === 'platform-services')!;
+  process.kill(pid, 'SIGKILL');
+  await waitFor(() => platform.output().includes('platform-services is back'), { what: 'the services being back' });
+  const answer = await fetch(`${platform.url}/api/v1/organizations/current/info`, {
+    headers: { 'x-api-key': platform.apiKey },
+  });
+  expect(await answer.json()).toMatchObject({ invites_enabled: false });
+}
+
+it('the example agent answers, and threads, keys and settings are kept over a kill and a restart, be it by `runyard dev`', async () => {
   const before = await startPlatform({ project: example });
   const threadId = await sayHello(before);
   const settings = `/api/v1/organizations/current/info`;
@@ -29,6 +46,7 @@ it('the example agent answers, and threads, keys and settings are kept over a re
   });
   const client = newClient({ apiUrl: before.deploymentUrl, apiKey: before.apiKey });
   const state = await client.threads.getState(threadId);
+  await killServices(before);
   await before.stop();
 
   const after = await startPlatform({ project: example, dataDir: before.dataDir, command: 'runyard dev' });

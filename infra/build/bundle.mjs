@@ -13,6 +13,7 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compilersInFiles, escapeWideCharacters, findWideTemplates } from './lean-bundles.mjs';
+import { filesOfServices } from './service-files.mjs';
 import { thinSourceMap } from './thin-source-maps.mjs';
 
 const { build } = createRequire(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'))('esbuild');
@@ -43,7 +44,7 @@ const built = await build({
   sourcemap: true,
   sourcesContent: false,
   legalComments: 'none',
-  plugins: [compilersInFiles(outdir)],
+  plugins: [compilersInFiles(outdir), filesOfServices(outdir)],
   metafile: true,
   logLevel: 'warning',
   // CommonJS packages inside an ES module still `require` node's own modules.

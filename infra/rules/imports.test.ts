@@ -67,6 +67,13 @@ describe('the report of a planted violation', () => {
     ]);
   });
 
+  it('names what runs several services when it imports more of one than its package exports', () => {
+    const runner = 'infra/platform-services/src/main.ts';
+    expect(nobodyImportsAServicesInside(planted(runner, 'services/registry'))).toEqual([]);
+    expect(nobodyImportsAServicesInside(planted(runner, 'services/registry/src/run.ts'))).toHaveLength(1);
+    expect(nobodyImportsAServicesInside(planted('infra/launcher/src/main.ts', 'services/registry'))).toHaveLength(1);
+  });
+
   it('names a host that imports the parent, and whoever imports a host', () => {
     const planted = [
       { from: 'hosts/javascript/src/a.ts', to: 'packages/host-client' },

@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 export type CpuTimes = Map<string, number>;
 
 const PARTS: [pattern: RegExp, name: string][] = [
-  [/services\/([\w-]+)\/dist\/main/, '$1'],
+  [/(?:services|infra)\/((?!launcher)[\w-]+)\/dist\/main/, '$1'],
   [/graph-host-child/, 'graph host'],
   [/langgraph-api/, 'langgraph-api'],
   [/postgres/, 'postgres'],

@@ -12,7 +12,10 @@ import type { BenchServers } from './servers.ts';
 
 const PROJECT = path.join(import.meta.dirname, '../project');
 
-/** The whole platform as `npm start` brings it up, on the bench's servers, with access to all its processes. */
+/**
+ * The whole platform as `npm start` brings it up, on the bench's servers, with access to all its processes: each service
+ * has one of its own, so that one can be killed and the others go on.
+ */
 export class BenchPlatform {
   readonly history = new History();
   readonly ledger: Ledger;
@@ -28,6 +31,7 @@ export class BenchPlatform {
     const platform = await startPlatform({
       project: PROJECT,
       env: {
+        RUNYARD_SHARED_PROCESS: 'off',
         RUNYARD_POSTGRES_URL: servers.postgres.address.adminUrl,
         RUNYARD_REDIS_URL: servers.redis.address.url,
         ...namedKafka(servers.kafka.address),

@@ -43,11 +43,12 @@ async function startGateway(): Promise<{ kept: ServiceProcess; url: string }> {
   const port = await freePort();
   const settings = {
     name: 'gateway',
-    port,
-    env: {},
+    folder: 'services/gateway',
+    services: [{ name: 'gateway', port }],
+    env: { PORT: String(port) },
     secrets: { secret: 'told over the pipe' },
     stopMs: 3_000,
-  } as const;
+  };
   const kept = await superviseService({
     ...settings,
     supervisor,

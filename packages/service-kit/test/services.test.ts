@@ -58,7 +58,7 @@ describe('two services in one process', () => {
   it('end when one of them cannot start, which is named', async () => {
     await start({ SAMPLE_BEHAVIOUR: 'fails to start' });
     expect(await running.exited).toEqual({ code: 1, signal: null });
-    expect(running.output()).toMatch(/second: start failed[^]*nothing to listen on/);
+    expect(running.output()).toMatch(/second: start failed[\s\S]*nothing to listen on/);
     expect(running.output()).not.toContain('first: start failed');
     expect(running.output()).toContain('first: stopping {"reason":"second stops"}');
     expect(running.output()).toContain('first: part closed');

@@ -27,6 +27,13 @@ const SETTINGS: ProjectUserSettings = { PROJECT_USERS: `100000-${HIGHEST.uid}` }
  * that its account has to get through.
  */
 const CLOSED_FROM_WITHIN: ReadonlySet<string> = new Set(['deployments', 'data-plane', 'postgres']);
+/** Folders whose bundles start processes with code of projects. */
+const STARTING_HOSTS = [
+  'services/agent-api',
+  'services/run-worker',
+  'services/control-plane',
+  'infra/platform-services',
+];
 const VARIABLE = 'RUNYARD_PROJECT_USERS';
 const ADVICE = 'run code that you trust (docs/security.md)';
 
@@ -80,9 +87,9 @@ async function findObstacle(options: {
   environment: NodeJS.ProcessEnv;
 }): Promise<string | null> {
   const { repository, dataDir, project, environment } = options;
-  const child = (service: string) => join(repository, 'services', service, 'dist/graph-host-child.js');
+  const child = (folder: string) => join(repository, folder, 'dist/graph-host-child.js');
   const certificates = environment.NODE_EXTRA_CA_CERTS;
-  const files = [process.execPath, ...['agent-api', 'run-worker', 'control-plane'].map(child)];
+  const files = [process.execPath, ...STARTING_HOSTS.map(child)];
   if (certificates) files.push(certificates);
   return (
     // closeDataFolder opens the folder itself.

@@ -4,9 +4,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { machineEnvironment } from '@runyard/contracts';
 import { InfrastructureError, lastLines, type Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
-import type { ServiceSettings } from './service-settings.ts';
 
-export interface ServiceOptions extends ServiceSettings {
+/** One process of the platform, with one service or several. */
+export interface ProcessSettings {
+  /** Names its log too. */
+  name: string;
+  /** The folder of its bundle, in the repository. */
+  folder: string;
+  /** The process has started when each of these answers. */
+  services: { name: string; port: number }[];
+  env: Record<string, string>;
+  /** Variables that must not be in an environment. */
+  secrets: Record<string, unknown>;
+  /** Milliseconds that it may take to stop before it is killed; together with the servers' this stays below 15 s. */
+  stopMs: number;
+}
+
+export interface ProcessOptions extends ProcessSettings {
   supervisor: Supervisor;
   repository: string;
   logDir: string;
@@ -23,7 +37,7 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** A service ended unasked. */
+/** A process ended unasked. */
 export class ServiceEndedError extends InfrastructureError {
   override name = 'ServiceEndedError';
   /** The signal or exit code. */
@@ -37,14 +51,17 @@ export class ServiceEndedError extends InfrastructureError {
   }
 }
 
+/** Lines at the end of a log that explain a failed start. */
+const LINES_SHOWN = 15;
+
 /** Milliseconds that a service may take to answer: it applies its migrations first. */
 const startMs = 60_000;
 
-/** Starts a service's bundle and waits until it answers. */
-export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
-  const { name, port } = options;
+/** Starts a bundle and waits until all its services answer. */
+export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { name } = options;
   const logFile = join(options.logDir, `${name}.log`);
-  const folder = join(options.repository, 'services', name);
+  const folder = join(options.repository, options.folder);
   const running = await options.supervisor.start({
     name,
     command: process.execPath,
@@ -54,7 +71,6 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
       ...inheritedEnvironment(),
       ...options.env,
       HOST: '127.0.0.1',
-      PORT: String(port),
       RUNYARD_SECRETS_FD: '3',
       RUNYARD_PARENT_FD: '4',
     },
@@ -68,9 +84,11 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   secretsPipe.end(JSON.stringify(options.secrets));
 
   let stopping = false;
+  // After the line of the service that failed come those of the others' stop.
+  const lines = LINES_SHOWN * options.services.length;
   const unexpectedEnd = running.exited.then(async ({ code, signal }): Promise<never> => {
     if (stopping) return new Promise(() => {});
-    throw new ServiceEndedError(name, String(signal ?? code), logFile, await lastLines(logFile, 15));
+    throw new ServiceEndedError(name, String(signal ?? code), logFile, await lastLines(logFile, lines));
   });
   unexpectedEnd.catch(() => {}); // Whoever awaits it gets the rejection; before that it must not end the process.
   const stop = async () => {
@@ -79,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   };
   try {
     await Promise.race([
-      waitUntilReady(new PlatformClient(`http://127.0.0.1:${port}`, {}), options, logFile),
+      Promise.all(options.services.map((service) => waitUntilReady(service, options, logFile))),
       unexpectedEnd,
     ]);
   } catch (error) {
@@ -89,14 +107,18 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   return { name, pid: running.pid, unexpectedEnd, stop };
 }
 
-async function waitUntilReady(client: PlatformClient, options: ServiceOptions, logFile: string): Promise<void> {
-  const { name, stopping } = options;
+async function waitUntilReady(
+  { name, port }: ProcessOptions['services'][number],
+  { stopping }: ProcessOptions,
+  logFile: string,
+): Promise<void> {
+  const client = new PlatformClient(`http://127.0.0.1:${port}`, {});
   const deadline = Date.now() + startMs;
   // `/ok` alone answers as soon as the process lives.
   while ((await client.status('/ok?check_db=1')) !== 200) {
     if (stopping?.aborted) throw new InfrastructureError(`${name} is not waited for: everything is being stopped.`);
     if (Date.now() > deadline) {
-      const end = await lastLines(logFile, 15);
+      const end = await lastLines(logFile, LINES_SHOWN);
       throw new InfrastructureError(
         `${name} did not answer within ${startMs / 1000} s; the end of ${logFile}:\n${end}`,
       );

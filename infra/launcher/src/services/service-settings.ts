@@ -20,7 +20,7 @@ export interface ServiceSettings {
   env: Record<string, string>;
   /** Settings that must not be in an environment. */
   secrets: Record<string, string>;
-  /** Milliseconds that it may take to stop before it is killed; together with the servers' this stays below 15 s. */
+  /** See `ProcessSettings`. */
   stopMs: number;
 }
 

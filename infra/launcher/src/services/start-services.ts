@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Servers, Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
+import { assignProcesses } from './processes.ts';
 import type { ProjectUserSettings } from './project-users.ts';
 import { createServiceSettings, type ServiceSettings } from './service-settings.ts';
 import { superviseService } from './supervised-service.ts';
@@ -16,7 +17,7 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts all services, each as its own process from its bundle. */
+/** Starts all services: those that run no code of projects in one process, unless the environment says otherwise. */
 export async function startServices(options: {
   repository: string;
   dataDir: string;
@@ -30,22 +31,24 @@ export async function startServices(options: {
   const logDir = join(options.dataDir, 'logs');
   await mkdir(logDir, { recursive: true, mode: 0o700 });
   const { settings, internalToken } = await createServiceSettings({ ...options, environment: process.env });
-  const starting = settings.map((service) => superviseService({ ...options, ...service, logDir }));
+  const processes = assignProcesses(settings, process.env);
+  const starting = processes.map((settings) => superviseService({ ...options, ...settings, logDir }));
   const stop = async () => {
-    // The edge stops first, with the broker that is asked through it, then the deployments with the data plane, which
+    // The edge stops first, so that nobody asks the others through it, then the deployments with the data plane, which
     // still reports to control-plane, and then what they were made, pulled and authenticated with.
-    for (const names of [['gateway', 'oauth-broker'], ['data-plane'], ['control-plane', 'registry', 'org-access']]) {
-      const stopping = settings.map(async ({ name }, index) => {
-        const service = names.includes(name) ? await starting[index]!.catch(() => null) : null;
-        await service?.stop();
+    const isLast = (name: string) => name !== 'gateway' && name !== 'data-plane';
+    for (const stops of [(name: string) => name === 'gateway', (name: string) => name === 'data-plane', isLast]) {
+      const stopping = processes.map(async ({ name }, index) => {
+        const running = stops(name) ? await starting[index]!.catch(() => null) : null;
+        await running?.stop();
       });
       await Promise.all(stopping);
     }
   };
   try {
-    const services = await Promise.all(starting);
-    options.progress.step(`Services: ${services.map((service) => service.name).join(', ')}`);
-    const firstFailure = Promise.race(services.map((service) => service.unexpectedEnd));
+    const running = await Promise.all(starting);
+    options.progress.step(`Services: ${settings.map(({ name }) => name).join(', ')}`);
+    const firstFailure = Promise.race(running.map(({ unexpectedEnd }) => unexpectedEnd));
     firstFailure.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
     return {
       url: urlOf('gateway', settings),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { InfrastructureError } from '@runyard/local-infra';
 import type { Progress } from '../progress.ts';
-import { ServiceEndedError, type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
+import { type ProcessOptions, ServiceEndedError, type ServiceProcess, startProcess } from './service-process.ts';
 
 /**
  * Milliseconds of the pauses before the first, second, … restart. One more end than this and the service is given up.
@@ -14,10 +14,10 @@ const recoveredMs = 60_000;
  * Starts a service and restarts it, on the same port, whenever it ends unasked. Each end is reported in one line. A
  * service that does not come up the first time is not retried: the person who starts it has to know.
  */
-export async function superviseService(options: ServiceOptions & { progress: Progress }): Promise<ServiceProcess> {
+export async function superviseService(options: ProcessOptions & { progress: Progress }): Promise<ServiceProcess> {
   const { name, progress } = options;
   const stopping = new AbortController();
-  const start = () => startService({ ...options, stopping: stopping.signal });
+  const start = () => startProcess({ ...options, stopping: stopping.signal });
   let starting = start();
   let current: ServiceProcess | undefined = await starting;
 

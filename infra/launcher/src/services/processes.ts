@@ -1,0 +1,46 @@
+import { InfrastructureError } from '@runyard/local-infra';
+import type { ProcessSettings } from './service-process.ts';
+import type { ServiceSettings } from './service-settings.ts';
+
+/** The services that share a process: those of infra/platform-services, which run no code of projects. */
+const SHARING: readonly ServiceSettings['name'][] = ['org-access', 'control-plane', 'registry', 'oauth-broker'];
+
+/**
+ * Returns the processes that run these services. RUNYARD_SHARED_PROCESS=off gives each a process of its own, as it has
+ * everywhere but on a laptop.
+ *
+ * @throws InfrastructureError when RUNYARD_SHARED_PROCESS is neither left out nor `off`
+ */
+export function assignProcesses(settings: ServiceSettings[], environment: NodeJS.ProcessEnv): ProcessSettings[] {
+  const setting = environment.RUNYARD_SHARED_PROCESS || undefined;
+  if (setting !== undefined && setting !== 'off') {
+    throw new InfrastructureError(`RUNYARD_SHARED_PROCESS is ${setting}: leave it out, or set it to off.`);
+  }
+  if (setting === 'off') return settings.map(runAlone);
+  const sharing = settings.filter(({ name }) => SHARING.includes(name));
+  return [runTogether(sharing), ...settings.filter((service) => !sharing.includes(service)).map(runAlone)];
+}
+
+function runAlone({ name, port, env, secrets, stopMs }: ServiceSettings): ProcessSettings {
+  return {
+    name,
+    folder: `services/${name}`,
+    services: [{ name, port }],
+    env: { ...env, PORT: String(port) },
+    secrets,
+    stopMs,
+  };
+}
+
+/** All variables go with the secrets, in an object for each service: the environment is one for all of them. */
+function runTogether(services: ServiceSettings[]): ProcessSettings {
+  const variables = services.map(({ name, port, env, secrets }) => [name, { ...env, ...secrets, PORT: String(port) }]);
+  return {
+    name: 'platform-services',
+    folder: 'infra/platform-services',
+    services,
+    env: {},
+    secrets: Object.fromEntries(variables),
+    stopMs: Math.max(...services.map(({ stopMs }) => stopMs)),
+  };
+}
