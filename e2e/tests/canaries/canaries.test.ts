@@ -45,7 +45,7 @@ it('a secret is in no log, topic, error, table, trace or Redis, however it trave
   const missing = (records: PlatformRecord[]) =>
     Object.entries({
       'the last request': says(records, 'log', 'logs/gateway', last),
-      'what a service says at level debug': says(records, 'log', 'logs/control-plane', ' debug '),
+      'what a service says at level debug': says(records, 'log', 'logs/platform-services', ' debug control-plane: '),
       'the masked line of a crash': says(records, 'log', deployment.id, 'crashed with ***'),
       'a run’s event': says(records, eventBus === 'kafka' ? 'topic' : 'redis', '', threadId),
       'a run’s keys in Redis': says(records, 'redis', '', threadId),
