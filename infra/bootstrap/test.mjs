@@ -50,15 +50,17 @@ export async function runTests({ requireInfrastructure, changedSince }) {
   if (changed) say(`Changed since ${changedSince}, or dependent on it: ${changed.join(', ') || 'no package'}`);
   requirePython();
   ensureChromium();
-  const checked = await runChecks();
   const env = { ...ofBuild, ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
   const folder = mkdtempSync(join(tmpdir(), 'runyard-reports-'));
   try {
-    const outcomes = [checked];
+    const outcomes = [];
     for (const suite of suites) {
       if (changed?.length === 0 && !suite.isByFolder) continue;
       const folders = changed && suite.isByFolder ? [...changed, ...everywhere] : [];
-      outcomes.push(await runSuite(suite, { folder, env, requireInfrastructure, folders }));
+      const running = [runSuite(suite, { folder, env, requireInfrastructure, folders })];
+      // The first suite waits more than it computes, and the checks compute.
+      if (outcomes.length === 0) running.push(runChecks());
+      outcomes.push(...(await Promise.all(running)));
     }
     return sum(outcomes);
   } finally {
