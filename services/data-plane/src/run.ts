@@ -23,6 +23,7 @@ import { ForwardedLogs } from './link/forwarded-logs.ts';
 import { ForwardedSamples } from './link/forwarded-samples.ts';
 import { SharedReports } from './link/shared-reports.ts';
 import { PullTokenClient } from './pull-credentials/pull-token-client.ts';
+import { claimFolder } from './state/folder-claim.ts';
 import { LocalScaleStore } from './state/local-scale-store.ts';
 import { RemoteRolloutStore } from './state/remote-rollout-store.ts';
 import { StateFile } from './state/state-file.ts';
@@ -44,6 +45,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(cipher);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
+  const giveUpFolder = await claimFolder(config.DATA_DIR);
+  lifecycle.onStop('folder', giveUpFolder);
   const stateFile = await StateFile.open(config.DATA_DIR, cipher);
   const { instanceId } = stateFile.state;
   const isOfPlatform = identity.listenerId === undefined;

@@ -3,9 +3,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { releaseLeasesOf } from '@runyard/leases';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, processStart } from '@runyard/service-kit';
 import type pg from 'pg';
-import { processStart } from './process-start.ts';
 
 /**
  * Identifies a lease owner's process in its owner file. All control-planes of a machine share the folder of these
