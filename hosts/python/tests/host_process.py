@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,10 @@ class HostProcess(FakeParent):
     process: asyncio.subprocess.Process
     # The end of the pipe that the signs of life come from.
     pulse: int
+
+    async def pause(self) -> None:
+        """Leaves the loop to others while what happens outside of it is awaited."""
+        await asyncio.sleep(0.02)
 
     async def load(
         self, directory: Path, graphs: dict[str, str], loopback: dict[str, str] | None, **project: Any
@@ -34,7 +38,12 @@ class HostProcess(FakeParent):
 
 @asynccontextmanager
 async def host_process(
-    directory: Path, *, loopback: dict[str, str] | None = None, options: Sequence[str] = (), **graphs: str
+    directory: Path,
+    *,
+    loopback: dict[str, str] | None = None,
+    options: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+    **graphs: str,
 ) -> AsyncIterator[HostProcess]:
     ours, theirs = socket.socketpair()
 
@@ -46,7 +55,7 @@ async def host_process(
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-X", "utf8", "-m", "runyard_graph_host", "--pulse-fd", str(beats), *options),
         cwd=directory,
-        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        env={**environment, "PYTHONPATH": str(SOURCES)},
         pass_fds=(3, theirs.fileno(), beats),
         stderr=asyncio.subprocess.PIPE,
         preexec_fn=take_descriptor,

@@ -103,6 +103,9 @@ class HostConnection(asyncio.Protocol):
             # The loop has ended, and nobody reads what would be sent.
             return
 
+    def call_later(self, seconds: float, work: Callable[[], None]) -> None:
+        self._loop.call_later(seconds, work)
+
     def finish(self) -> None:
         """Sends what is left, and then closes the connection."""
         self.flush()

@@ -17,6 +17,8 @@ from ..process.exits import ProcessExitError
 from ..protocol.connection import HostConnection
 from ..protocol.errors import error_body
 from ..serialization.serializer import StateSerializer
+from ..spans.run_spans import RunSpans
+from ..spans.span_recorder import SpanRecorder
 from ..storage.portal import Portal
 from ..storage.remote_checkpoints import RemoteCheckpoints
 from ..storage.saver import RunyardSaver
@@ -35,6 +37,7 @@ from .run_config import (
 )
 from .run_start import RunStart, decide_start, start_fresh
 from .settlement import Settlement, interrupts_by_task, send_settlement
+from .tracing import trace_of
 
 # Positions of a run's stream: the attempt, then the events that its graph had emitted.
 _EVENTS_MAX = 2**32
@@ -80,6 +83,10 @@ class GraphRun:
         modes = PROTOCOL_MODES if self._protocol is not None else self._modes
         self._emissions = EmissionCounter(_STEP_MODES.intersection(modes))
         self._checkpoints = self._open_checkpoints() if has_checkpoints else None
+        # None unless somebody wants the spans of the run.
+        self._spans: SpanRecorder | None = None
+        if (spans := request.get("spans")) is not None:
+            self._spans = SpanRecorder(parts.connection, use, with_content=spans["withContent"])
 
     @property
     def run_id(self) -> str:
@@ -119,6 +126,8 @@ class GraphRun:
             self._task.cancel()
         await asyncio.wait([self._task])
         settlement = await self._settlement_of(self._task)
+        if self._spans is not None:
+            self._spans.close()
         self._buffer.stop_awaiting_puts()
         await self._buffer.wait_until_empty()
         return settlement
@@ -143,11 +152,16 @@ class GraphRun:
             saver=saver,
             store=store,
             public_url=self._parts.public_url,
-            callbacks=[],
+            callbacks=self._callbacks(),
         )
         user = user_of(request["config"]["configurable"])
         context = request.get("context")
         use = GraphUse("threads.create_run", _factory_config(config), store, user, context)
+        # What it sets ends with the task of this run.
+        with trace_of(request):
+            return await self._execute_in(use, start, config, context)
+
+    async def _execute_in(self, use: GraphUse, start: RunStart, config: RunnableConfig, context: Any) -> Settlement:
         async with self._graph.use(use) as graph:
             self._executed = (graph, config)
             context = fit_context(getattr(graph, "context_schema", None), context)
@@ -157,6 +171,11 @@ class GraphRun:
             if self._failure is not None or self._abort_reason is not None:
                 raise asyncio.CancelledError
             return await self._done(graph, config)
+
+    def _callbacks(self) -> list[Any]:
+        if self._spans is None:
+            return []
+        return [RunSpans(self._request, self._request["spans"]["parentSpanId"], self._spans)]
 
     async def _start(self) -> tuple[RunStart, RunyardSaver | None]:
         request, checkpoints = self._request, self._checkpoints
