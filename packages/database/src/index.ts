@@ -6,6 +6,7 @@
  * - `withoutBeforeRows`: a statement that many callers share, whose rows are returned before the pool prepares them.
  * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
+ * - `runMigrations`: the whole of a service's command that migrates and ends.
  * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
  * - `toUuid`: a text of unknown origin as a `uuid`, or NULL.
@@ -27,6 +28,7 @@ export { isPoolBusy, openPool, readPoolStats } from './pool.ts';
 export { reportDeploymentPoolMetrics, reportPoolMetrics } from './pool-metrics.ts';
 export { ReadLimits, underCurrentLimits } from './read-limits.ts';
 export * from './retry-start-step.ts';
+export { runMigrations } from './run-migrations.ts';
 export {
   openServiceDatabase,
   type ServiceDatabase,

@@ -12,6 +12,8 @@ export interface ServiceProcessOptions {
    * test run.
    */
   entry: string;
+  /** Arguments after the entry file, such as a command of the service. */
+  args?: string[];
   env?: Record<string, string>;
   /**
    * Secrets that are passed through an inherited pipe (RUNYARD_SECRETS_FD), like by the launcher, so that they are in
@@ -53,7 +55,7 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
   // The port is chosen last, because nothing keeps it free.
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [...loaderFor(entry), entry], {
+  const child = spawn(process.execPath, [...loaderFor(entry), entry, ...(options.args ?? [])], {
     cwd: options.cwd ?? serviceFolder(options.entry),
     env: {
       PATH: process.env.PATH,

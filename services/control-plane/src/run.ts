@@ -86,7 +86,7 @@ import { deleteDeploymentsOf } from './workspaces/workspace-deployments.ts';
 import { listWorkspacesInUse } from './workspaces/workspaces-in-use.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
-const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** Bytes of one built project, unpacked (5 GiB), where data planes run it as processes. */
 const BUILD_LIMIT_BYTES = 5 * 1024 ** 3;

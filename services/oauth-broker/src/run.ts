@@ -50,7 +50,7 @@ import { TokenService } from './tokens/token-service.ts';
 import { listWorkspacesInUse } from './tokens/workspaces-in-use.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
-const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** Services of the platform answer within milliseconds or not at all. */
 const QUESTION_TIMEOUT_MS = 3_000;

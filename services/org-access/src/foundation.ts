@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
-const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** control-plane answers within milliseconds or not at all. */
 const CONTROL_PLANE_TIMEOUT_MS = 2_000;

@@ -1,4 +1,7 @@
+import { runMigrations } from '@runyard/database';
 import { runService } from '@runyard/service-kit';
+import { migrationsDir } from './foundation.ts';
 import { service } from './service.ts';
 
-await runService(service);
+if (process.argv[2] === 'migrate') await runMigrations(service.name, migrationsDir);
+else await runService(service);

@@ -28,7 +28,7 @@ import { openRegistry } from './registry.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
 
 /** The path is valid from `src/` and from `dist/`. */
-const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** control-plane answers within milliseconds or not at all. */
 const QUESTION_TIMEOUT_MS = 3_000;
