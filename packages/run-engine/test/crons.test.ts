@@ -295,12 +295,13 @@ describe('crons with seconds that the previous release left without a slot', () 
       await fixture.rows('UPDATE cron SET next_run_date = NULL WHERE cron_id = $1', [cronId]);
       return cronId;
     };
-    const everySecond = { schedule: '* * * * * *' };
-    const dormant = await cronAtRest(everySecond);
+    // Half a minute away: the next second may begin before the slot is read.
+    const withSeconds = { schedule: `* * * * * ${(new Date().getSeconds() + 30) % 60}` };
+    const dormant = await cronAtRest(withSeconds);
     const others = [
       await cronAtRest({ schedule: '* * * * *' }),
-      await cronAtRest({ ...everySecond, enabled: false }),
-      await cronAtRest({ ...everySecond, endIn: -1 }),
+      await cronAtRest({ ...withSeconds, enabled: false }),
+      await cronAtRest({ ...withSeconds, endIn: -1 }),
       await cronAtRest({ schedule: '0 0 30 2 * 0' }),
       await cronAtRest({ schedule: 'not to be read at all' }),
     ];
