@@ -46,8 +46,8 @@ export default defineConfig({
     // Files share processes: their imports are loaded once, not once for each file, which was a tenth of all their
     // time.
     isolate: false,
-    // Most tests wait for processes: four files at once keep two cores busy.
-    maxWorkers: 4,
+    // Most tests wait for processes: three files at once keep two cores busy.
+    maxWorkers: 3,
     sequence: {
       sequencer: createLongestFirstSequencer([
         'platform-data-planes',

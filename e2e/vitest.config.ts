@@ -21,8 +21,8 @@ export default defineConfig({
     },
     setupFiles: ['../packages/test-kit/src/processor-time.ts'],
     include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
-    // Files wait more than they compute: four at once keep two cores busy.
-    maxWorkers: 4,
+    // Files wait more than they compute: three at once keep two cores busy.
+    maxWorkers: 3,
     // Their imports are loaded once, not once for each file.
     pool: 'forks',
     isolate: false,
