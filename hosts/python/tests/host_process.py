@@ -20,10 +20,6 @@ class HostProcess(FakeParent):
     # The end of the pipe that the signs of life come from.
     pulse: int
 
-    async def pause(self) -> None:
-        """Leaves the loop to others while what happens outside of it is awaited."""
-        await asyncio.sleep(0.02)
-
     async def load(
         self, directory: Path, graphs: dict[str, str], loopback: dict[str, str] | None, **project: Any
     ) -> None:

@@ -1,5 +1,6 @@
 """The spans of a run, and its trace at LangSmith."""
 
+import asyncio
 import json
 import os
 import threading
@@ -169,7 +170,8 @@ class LangSmith:
 
     def __init__(self) -> None:
         self.runs: list[dict[str, Any]] = []
-        kept = self.runs
+        self._changed = threading.Condition()
+        keep = self._keep
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -178,7 +180,7 @@ class LangSmith:
 
             def do_POST(self) -> None:
                 sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                kept.extend(sent.get("post", []))
+                keep(sent.get("post", []))
                 self._answer({})
 
             def _answer(self, body: dict[str, Any]) -> None:
@@ -194,6 +196,20 @@ class LangSmith:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def _keep(self, runs: list[dict[str, Any]]) -> None:
+        with self._changed:
+            self.runs.extend(runs)
+            self._changed.notify_all()
+
+    async def wait_for(self, projects: set[str]) -> None:
+        """Waits until each of these projects has the trace of a run."""
+
+        def wait() -> None:
+            with self._changed:
+                self._changed.wait_for(lambda: projects <= set(self.roots()))
+
+        await asyncio.to_thread(wait)
 
     def roots(self) -> dict[str, dict[str, Any]]:
         return {run["session_name"]: run for run in self.runs if run["name"] == "metered"}
@@ -225,8 +241,7 @@ async def test_the_trace_of_a_run_goes_where_the_run_says_and_to_the_project_of_
         run_id = str(uuid.uuid4())
         tracing: dict[str, Any] = {"project": "mine", "exampleId": EXAMPLE}
         await parent.run("metered", input={"ask": "hi"}, runId=run_id, tracing=tracing)
-        while set(langsmith.roots()) < {"mine", "usual"}:
-            await parent.pause()
+        await langsmith.wait_for({"mine", "usual"})
         mine, usual = langsmith.roots()["mine"], langsmith.roots()["usual"]
         assert (mine["id"], mine["reference_example_id"]) == (run_id, EXAMPLE)
         assert usual["id"] != run_id
@@ -235,7 +250,6 @@ async def test_the_trace_of_a_run_goes_where_the_run_says_and_to_the_project_of_
         langsmith.runs.clear()
         below = {"parent": {"trace": CALLER, "baggage": "langsmith-project=of-the-caller"}}
         await parent.run("metered", input={"ask": "hi"}, tracing=below)
-        while not langsmith.roots():
-            await parent.pause()
+        await langsmith.wait_for({"of-the-caller"})
         [(project, root)] = langsmith.roots().items()
         assert (project, root["parent_run_id"]) == ("of-the-caller", CALLER.split("Z")[1])

@@ -82,7 +82,7 @@ class Host:
 
     async def _init(self, header: Header) -> list[dict[str, Any]]:
         project, limits = header["project"], header["limits"]
-        capture_output(Output(self.log, limits["logBytesPerSecond"], self._call_later))
+        capture_output(Output(self.log, limits["logBytesPerSecond"], self._connection.call_later))
         # Variables of the deployment win over those of the project.
         for name, value in project["env"].items():
             os.environ.setdefault(name, value)
@@ -197,12 +197,6 @@ class Host:
         task = self._loop.create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    def _call_later(self, seconds: float, work: Callable[[], None]) -> None:
-        def call() -> None:
-            self._loop.call_later(seconds, work)
-
-        self._connection.from_thread(call)
 
 
 async def _nothing(answer: Any = None) -> Any:

@@ -1,6 +1,6 @@
 """One end of the host protocol: it sends typed messages, and matches answers to their requests.
 
-Its methods belong to the thread of its event loop, except `from_thread`.
+Its methods belong to the thread of its event loop, except `from_thread` and `call_later`.
 """
 
 import asyncio
@@ -104,7 +104,12 @@ class HostConnection(asyncio.Protocol):
             return
 
     def call_later(self, seconds: float, work: Callable[[], None]) -> None:
-        self._loop.call_later(seconds, work)
+        """Calls `work` on the thread of the event loop after a while; may be called on any thread."""
+
+        def call() -> None:
+            self._loop.call_later(seconds, work)
+
+        self.from_thread(call)
 
     def finish(self) -> None:
         """Sends what is left, and then closes the connection."""

@@ -11,6 +11,9 @@ from langsmith import run_helpers, utils
 
 from .run_config import Request
 
+# Older tracers send to one project alone, and know no example.
+_HAS_REPLICAS = "replicas" in inspect.signature(run_helpers.tracing_context).parameters
+
 
 def trace_of(request: Request) -> AbstractContextManager[None]:
     """Returns the context in which LangChain traces as the run asks for."""
@@ -24,10 +27,9 @@ def trace_of(request: Request) -> AbstractContextManager[None]:
     usual = utils.get_tracer_project()
     project, example = tracing.get("project", usual), tracing.get("exampleId")
     if project != usual or example is not None:
-        if "replicas" in inspect.signature(run_helpers.tracing_context).parameters:
+        if _HAS_REPLICAS:
             options["replicas"] = _replicas(project, example, usual)
         else:
-            # Older tracers send to one project alone, and know no example.
             options["project_name"] = project
     return run_helpers.tracing_context(**options)
 

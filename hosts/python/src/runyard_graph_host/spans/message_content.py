@@ -1,6 +1,7 @@
 """Writes messages in the form that the GenAI conventions give to content."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -9,6 +10,14 @@ _TEXT_MAX = 4_096
 _CONTENT_MAX = 32_768
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """What a model that completes texts was given, or has answered."""
+
+    content: str
+    role: str
 
 
 def role_of(message: Any) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .message_content import PlainText
 from .span_recorder import Attributes
 
 # Providers by the names that LangChain has for them, where the conventions have another.
@@ -69,16 +70,8 @@ def read_model_answer(result: Any) -> ModelAnswer:
         "gen_ai.response.finish_reasons": None if finish is None else [finish],
         **_usage(_fields(used), _fields(older.get("token_usage"))),
     }
-    messages = [getattr(each, "message", None) or _Said(each.text) for each in chosen]
+    messages = [getattr(each, "message", None) or PlainText(each.text, "assistant") for each in chosen]
     return ModelAnswer(_defined(attributes), messages, finish)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The answer of a model that completes texts."""
-
-    content: str
-    role: str = "assistant"
 
 
 def _usage(used: Mapping[str, Any], older: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.errors import GraphBubbleUp
 
-from .message_content import role_of, write_instructions, write_messages, write_value
+from .message_content import PlainText, role_of, write_instructions, write_messages, write_value
 from .model_attributes import ModelCall, read_model_answer, read_model_call
 from .span_recorder import Attributes, OpenSpan, SpanRecorder
 
@@ -91,7 +91,7 @@ class RunSpans(BaseCallbackHandler):
     ) -> None:
         call = read_model_call("text_completion", more.get("invocation_params"), metadata)
         span = self._start_model("text_completion", call, run_id, parent_run_id)
-        span.set_content("gen_ai.input.messages", lambda: _write_prompts(prompts))
+        span.set_content("gen_ai.input.messages", lambda: write_messages([PlainText(text, "user") for text in prompts]))
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
         span = self._open.get(run_id)
@@ -192,14 +192,3 @@ def _is_node(name: Any, tags: Sequence[str], metadata: Mapping[str, Any]) -> boo
     """Returns whether a chain is a node of a graph: what runs inside a node has its metadata too, but not its name."""
     is_named = name is not None and name == metadata.get("langgraph_node")
     return is_named and _HIDDEN not in tags and any(_STEP_TAG.fullmatch(tag) for tag in tags)
-
-
-def _write_prompts(prompts: Sequence[str]) -> str:
-    return write_messages([_Prompt(text) for text in prompts])
-
-
-class _Prompt:
-    role = "user"
-
-    def __init__(self, content: str) -> None:
-        self.content = content

@@ -76,7 +76,7 @@ class SpanRecorder:
         if is_full:
             self._connection.from_thread(self._send)
         elif is_first:
-            self._connection.from_thread(lambda: self._connection.call_later(_BATCH_AFTER, self._send))
+            self._connection.call_later(_BATCH_AFTER, self._send)
 
     def _send(self) -> None:
         with self._lock:
