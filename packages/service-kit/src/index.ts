@@ -44,7 +44,7 @@ export { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts';
 export * from './permissions.ts';
 export { freePort } from './ports.ts';
 export * from './principal.ts';
-export { processStart } from './process-start.ts';
+export { identifyProcess, parseIdentity, stateOfProcess } from './process-identity.ts';
 export { redactText } from './redaction.ts';
 export {
   resetConnection,

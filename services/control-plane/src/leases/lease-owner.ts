@@ -1,20 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { releaseLeasesOf } from '@runyard/leases';
-import { type Logger, processStart } from '@runyard/service-kit';
+import { identifyProcess, type Logger, parseIdentity, stateOfProcess } from '@runyard/service-kit';
 import type pg from 'pg';
-
-/**
- * Identifies a lease owner's process in its owner file. All control-planes of a machine share the folder of these
- * files.
- */
-interface OwnerFile {
-  pid: number;
-  startedAt: string;
-  host: string;
-}
 
 export interface LeaseOwner {
   /** Identifies this process as a lease owner (uuid). */
@@ -40,11 +29,9 @@ export async function registerLeaseOwner(options: {
   });
   const id = randomUUID();
   const file = join(folder, `${id}.json`);
-  const startedAt = await processStart(process.pid);
-  if (startedAt !== null) {
-    const content: OwnerFile = { pid: process.pid, startedAt, host: hostname() };
-    await writeFile(file, JSON.stringify(content));
-  }
+  // All control-planes of a machine share the folder of these files.
+  const identity = await identifyProcess();
+  if (identity) await writeFile(file, JSON.stringify(identity));
   return { id, forget: () => rm(file, { force: true }) };
 }
 
@@ -65,12 +52,6 @@ async function releaseLeasesOfTheDead(
 async function isOfTheDead(file: string): Promise<boolean> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return false; // Its owner has just removed it.
-  let content: Partial<OwnerFile>;
-  try {
-    content = JSON.parse(text);
-  } catch {
-    return false; // Its owner has not finished writing it.
-  }
-  if (content.host !== hostname() || typeof content.pid !== 'number') return false;
-  return (await processStart(content.pid)) !== content.startedAt;
+  const owner = parseIdentity(text);
+  return owner !== null && (await stateOfProcess(owner)) === 'ended';
 }
