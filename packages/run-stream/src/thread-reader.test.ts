@@ -73,11 +73,11 @@ let done: Promise<void>;
 
 const limits = (bufferBytes = 100_000): ReaderLimits => ({ bufferBytes, budget });
 
-function read(options: { maxBufferBytes?: number; pull?: () => Promise<void> } = {}): void {
+function read(options: { afterId?: string; maxBufferBytes?: number; pull?: () => Promise<void> } = {}): void {
   reader = new ThreadReader(
     stream,
     'thread',
-    { signal: ending.signal, drainSignal: over.signal },
+    { afterId: options.afterId, signal: ending.signal, drainSignal: over.signal },
     limits(options.maxBufferBytes),
   );
   done = (async () => {
@@ -218,6 +218,13 @@ describe('ThreadReader', () => {
     await done;
     expect(got.map(({ kind }) => kind)).toEqual(['k', 'k', 'stream.gap']);
     expect(stream.gaps).toEqual(['expired']);
+  });
+
+  it('an id that was never issued hides nothing of a thread that begins later', async () => {
+    read({ afterId: '99-0' });
+    await expect.poll(() => stream.gaps).toEqual(['expired']);
+    hear(stream.append(1, 2));
+    await gotAll('99-0', '1-0', '1-1');
   });
 
   it('ends at the signal and leaves, even before it was subscribed', async () => {

@@ -160,8 +160,9 @@ export class ThreadReader implements FeedListener {
       const isFirst = this.#position === undefined;
       const after = this.#position ?? page.from;
       if (page.last === undefined) {
-        // Nothing is known of the thread: it has not begun, or ended long ago.
-        this.#position = after;
+        // Nothing is known of the thread: it has not begun, or ended long ago. All entries to come are later ones,
+        // whatever their ids: the client's may never have been issued, and Redis may have another clock than before.
+        this.#position = BEFORE_ALL;
         if (after !== BEFORE_ALL && !this.#hasReportedEmptied) {
           this.#hasReportedEmptied = true;
           yield this.#gap(after, after, 'expired');

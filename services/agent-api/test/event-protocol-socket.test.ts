@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from '@langchain/langgraph-sdk';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -62,6 +64,22 @@ class Socket {
   }
 }
 
+/**
+ * A websocket over a slow line: its messages reach the client one by one, and none before `begins`.
+ */
+function slowSocket(url: string, begins: Promise<unknown>): WebSocket {
+  const socket = new WebSocket(url);
+  const listen = socket.addEventListener.bind(socket);
+  let last = begins;
+  socket.addEventListener = ((type: 'message', listener: (event: unknown) => void, options: object) => {
+    const late = (event: unknown) => {
+      last = last.then(() => pause(2)).then(() => listener(event));
+    };
+    listen(type, type === 'message' ? late : listener, options);
+  }) as WebSocket['addEventListener'];
+  return socket;
+}
+
 const running = ['lifecycle', { event: 'running', graph_name: 'echo' }];
 const completed = ['lifecycle', { event: 'completed', graph_name: 'echo' }];
 const START = { method: 'run.start', params: { assistant_id: 'echo', input: {} } };
@@ -106,6 +124,26 @@ describe('the event protocol over a websocket', () => {
     expect(rest.result).toMatchObject({ replayed_events: 1 });
     expect(await again.events(1)).toEqual([completed]);
     await again.close();
+  });
+
+  it('the official client has the output of a run that ended before it subscribed, over a slow line too', async () => {
+    let begin = () => {};
+    const begins = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const thread = new Client({ apiUrl: deployment.url, apiKey: null }).threads.stream({
+      assistantId: 'echo',
+      transport: 'websocket',
+      webSocketFactory: (url) => slowSocket(url, begins) as never,
+    });
+    const started = thread.run.start({ input: {} });
+    const run = await deployment.worker.take();
+    for (const n of [1, 2]) await run.emit('v2.values', { timestamp: n, data: { n } }, 'values');
+    await run.succeed({});
+    begin();
+    await started;
+    expect(await thread.output).toEqual({ n: 2 });
+    await thread.close();
   });
 
   it('answers what is wrong with errors, and goes on', async () => {

@@ -70,6 +70,15 @@ describe('while Redis is away, the service', () => {
     expect((await deployment.client.runs.get(thread_id, run_id)).status).toBe('interrupted');
   });
 
+  it('refuses the stream of a thread from now on: nobody knows where it is', async () => {
+    const { thread_id } = await deployment.client.threads.create();
+    const stream = `${deployment.url}/threads/${thread_id}/stream`;
+    expect(await ask(stream)).toMatchObject({ status: 503, json: { detail: 'The event stream is not available' } });
+    const resumed = await open(stream, { headers: { 'last-event-id': '-1' } });
+    expect(resumed.status).toBe(200);
+    resumed.hangUp();
+  });
+
   it('continues an open stream once it is back, missing nothing that is kept', async () => {
     const answer = await open(`${deployment.url}/runs/stream`, { body: { ...body, stream_resumable: true } });
     const run = await deployment.worker.take();

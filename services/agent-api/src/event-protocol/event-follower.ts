@@ -18,17 +18,27 @@ export interface Subscriber {
   signal: AbortSignal;
 }
 
-export interface FollowedThread extends Subscriber {
+export interface FollowerOptions {
   threadId: string;
+  /** At least one. Each event is given once, however many want it. */
+  subscribers: readonly Subscriber[];
   /** The number of the last event that the client has; left out for everything that is kept. */
   since?: number | undefined;
+  /** Ends the reading of what is kept. */
+  signal: AbortSignal;
 }
 
 /** Events that a follower has read ahead of its client. */
 export interface EventsAhead {
-  count: number;
+  /** How many there are for each subscriber, in their order. */
+  counts: readonly number[];
   /** Undefined when they are too many to be held: then the follower that read them is of no more use. */
   events: ThreadEvent[] | undefined;
+}
+
+interface WantedEvent {
+  event: ThreadEvent;
+  by: Subscriber[];
 }
 
 /** Characters of events that one follower holds of what it has read ahead. */
@@ -44,15 +54,15 @@ export class EventFollower {
   readonly #runs: RunsOfThread;
   readonly #converter = new EventConverter();
   readonly #signal: AbortSignal;
-  #subscribers: Subscriber[];
+  #subscribers: readonly Subscriber[];
   #place: string;
 
-  constructor({ streams, watch, ends }: EventSources, { threadId, since, ...subscriber }: FollowedThread) {
+  constructor({ streams, watch, ends }: EventSources, { threadId, since, subscribers, signal }: FollowerOptions) {
     this.#streams = streams;
     this.#threadId = threadId;
     this.#runs = new RunsOfThread(threadId, { watch, ends });
-    this.#signal = subscriber.signal;
-    this.#subscribers = [subscriber];
+    this.#signal = signal;
+    this.#subscribers = subscribers;
     this.#place = since === undefined ? BEFORE_ALL : idOfSequence(since);
   }
 
@@ -66,30 +76,25 @@ export class EventFollower {
    * beside the first one: the client may have left between them.
    */
   async goToPlace(): Promise<ThreadEvent[]> {
-    const place = this.#place;
-    if (place === BEFORE_ALL) return [];
-    for await (const entry of this.#kept(BEFORE_ALL, place)) {
-      if (compareIds(entry.id, place) === 0 && entry.kind !== CONTROL_KINDS.gap) {
-        return (await this.#eventsOf(entry)).slice(1);
-      }
-      if (this.#runs.observe(entry)) this.#converter.convert(entry);
-    }
-    return [];
+    return eventsOf(await this.#goToPlace());
   }
 
   /** Reads what is kept after its place, up to another one if there is one to be reached. */
   async readAhead(upTo?: string): Promise<EventsAhead> {
-    const events = await this.goToPlace();
-    let count = events.length;
+    const subscribers = this.#subscribers;
+    const counts = subscribers.map(() => 0);
+    const events: ThreadEvent[] = [];
     let room = HELD_MAX;
-    for await (const each of this.readTo(upTo)) {
-      count += each.length;
-      for (const event of each) {
+    const hold = (wanted: WantedEvent[]) => {
+      for (const { event, by } of wanted) {
+        for (const subscriber of by) counts[subscribers.indexOf(subscriber)]! += 1;
         room -= event.params.length;
         if (room >= 0) events.push(event);
       }
-    }
-    return { count, events: room >= 0 ? events : undefined };
+    };
+    hold(await this.#goToPlace());
+    for await (const entry of this.#kept(this.#place, upTo)) hold(await this.#take(entry));
+    return { counts, events: room >= 0 ? events : undefined };
   }
 
   /** Yields the events of what is kept after its place, up to another one if there is one to be reached. */
@@ -98,9 +103,8 @@ export class EventFollower {
   }
 
   /** Returns the events of the thread's next entry. */
-  take(entry: StreamEntry): Promise<ThreadEvent[]> {
-    this.#place = entry.id;
-    return this.#eventsOf(entry);
+  async take(entry: StreamEntry): Promise<ThreadEvent[]> {
+    return eventsOf(await this.#take(entry));
   }
 
   /** Takes over the subscribers of a follower that has got to the same place. */
@@ -136,8 +140,25 @@ export class EventFollower {
     }
   }
 
+  async #goToPlace(): Promise<WantedEvent[]> {
+    const place = this.#place;
+    if (place === BEFORE_ALL) return [];
+    for await (const entry of this.#kept(BEFORE_ALL, place)) {
+      if (compareIds(entry.id, place) === 0 && entry.kind !== CONTROL_KINDS.gap) {
+        return (await this.#wantedOf(entry)).slice(1);
+      }
+      if (this.#runs.observe(entry)) this.#converter.convert(entry);
+    }
+    return [];
+  }
+
+  #take(entry: StreamEntry): Promise<WantedEvent[]> {
+    this.#place = entry.id;
+    return this.#wantedOf(entry);
+  }
+
   /** Each entry is converted once, whoever may see it: what an event says must not depend on when its readers came. */
-  async #eventsOf(entry: StreamEntry): Promise<ThreadEvent[]> {
+  async #wantedOf(entry: StreamEntry): Promise<WantedEvent[]> {
     const admitted: Subscriber[] = [];
     for (const subscriber of this.#subscribers) {
       const { access, signal } = subscriber;
@@ -145,9 +166,17 @@ export class EventFollower {
     }
     if (!this.#runs.observe(entry)) return [];
     this.#converter.graphName = admitted.find(({ access }) => access.graphName !== undefined)?.access.graphName;
-    const events = this.#converter.convert(entry);
-    return events.filter((event) => admitted.some(({ filter }) => matchesFilter(filter, event)));
+    const wanted: WantedEvent[] = [];
+    for (const event of this.#converter.convert(entry)) {
+      const by = admitted.filter(({ filter }) => matchesFilter(filter, event));
+      if (by.length > 0) wanted.push({ event, by });
+    }
+    return wanted;
   }
+}
+
+function eventsOf(wanted: WantedEvent[]): ThreadEvent[] {
+  return wanted.map(({ event }) => event);
 }
 
 /** Returns whether an entry says that events were lost; where it has an id of its own, the stream says so itself. */

@@ -11,7 +11,7 @@ import type { ReceivedBytes } from './received-bytes.ts';
 import { SocketWriter } from './socket-writer.ts';
 import type { ThreadAccess } from './thread-access.ts';
 import { renderEvent } from './thread-event.ts';
-import { ThreadSubscriptions } from './thread-subscriptions.ts';
+import { type NewSubscription, ThreadSubscriptions } from './thread-subscriptions.ts';
 
 /** Commands that wait for those before them; a client that sends more is disconnected. */
 const MAX_WAITING = 100;
@@ -51,6 +51,22 @@ export interface ProtocolSocketOptions {
 
 type Params = Record<string, unknown>;
 
+/** A message that waits for those before it. */
+interface WaitingMessage {
+  /** Is read when its turn comes: what it says may take many times as much memory. */
+  data: Buffer;
+  /** Gives back the bytes that it holds. */
+  release(): void;
+}
+
+/** A subscription that may begin. */
+interface Subscribing extends NewSubscription {
+  since: number | undefined;
+  command: ProtocolCommand;
+}
+
+const SUBSCRIBE = 'subscription.subscribe';
+
 /** One websocket of the event protocol: commands in their order, and the events of its subscriptions. */
 export class ProtocolSocket {
   readonly #options: ProtocolSocketOptions;
@@ -58,11 +74,11 @@ export class ProtocolSocket {
   readonly #subscriptions: ThreadSubscriptions;
   /** The last event that the client has, for subscriptions to come. */
   #since: number | undefined;
-  #waiting = 0;
+  /** Those that are being executed, and those after them. */
+  readonly #waiting: WaitingMessage[] = [];
   #waitingBytes = 0;
   #isReadNoFurther = false;
   #isClosed = false;
-  #last: Promise<void> = Promise.resolve();
 
   constructor(options: ProtocolSocketOptions) {
     this.#options = options;
@@ -116,46 +132,49 @@ export class ProtocolSocket {
     // The message was not counted.
     if (this.#isReadNoFurther) return;
     const release = received.take(data);
-    if (this.#waiting >= MAX_WAITING) {
+    if (this.#waiting.length >= MAX_WAITING) {
       release();
       socket.close(POLICY_VIOLATION, 'too many commands');
       return;
     }
-    const bytes = data.length;
-    this.#waiting += 1;
-    this.#waitingBytes += bytes;
+    this.#waitingBytes += data.length;
     if (this.#waitingBytes > MAX_WAITING_BYTES) socket.pause();
-    this.#last = this.#last
-      .then(() => this.#answer(String(data)))
-      .finally(() => {
-        this.#waiting -= 1;
-        this.#waitingBytes -= bytes;
-        release();
-        if (this.#waitingBytes <= MAX_WAITING_BYTES && !this.#isReadNoFurther) socket.resume();
-      });
+    const isFirst = this.#waiting.push({ data, release }) === 1;
+    if (isFirst) void this.#answerAll();
   }
 
   /** Never rejects. */
-  async #answer(text: string): Promise<void> {
-    const command = parseCommand(text);
+  async #answerAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const answered = await this.#answerNext();
+      for (const { data, release } of this.#waiting.splice(0, answered)) {
+        this.#waitingBytes -= data.length;
+        release();
+      }
+      if (this.#waitingBytes <= MAX_WAITING_BYTES && !this.#isReadNoFurther) this.#options.socket.resume();
+    }
+  }
+
+  /** Returns the number of messages that it has answered. Never rejects. */
+  async #answerNext(): Promise<number> {
+    const command = parseCommand(this.#waiting[0]!.data);
     if (!command) {
       const message = 'Protocol commands must be JSON with an integer id and a string method.';
       await this.#send({ type: 'error', id: null, error: 'invalid_argument', message });
-      return;
+      return 1;
     }
+    if (command.method === SUBSCRIBE) return this.#subscribe(command);
     try {
       await this.#execute(command);
     } catch (error) {
-      await this.#send(this.#errorResponse(command.id, error));
+      await this.#fail(command, error);
     }
+    return 1;
   }
 
   async #execute(command: ProtocolCommand): Promise<void> {
     const { id, method, params = {} } = command;
     switch (method) {
-      case 'subscription.subscribe':
-        await this.#subscribe(id, params);
-        break;
       case 'subscription.unsubscribe':
         await this.#succeed(id, this.#unsubscribe(params));
         break;
@@ -167,20 +186,48 @@ export class ProtocolSocket {
     }
   }
 
-  /** The response comes before the subscription's events. */
-  async #subscribe(id: number, params: Params): Promise<void> {
-    const { since = this.#since, ...filter } = readSubscription(params);
-    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+  /**
+   * Begins the subscriptions that wait for nothing but each other together, so that what is kept comes in one order for
+   * all of them. The official client asks for several: when the first one tells it the end of a run, it gives up what the
+   * others have not brought yet. Responses come before events. Returns the number of commands that it has answered.
+   */
+  async #subscribe(first: ProtocolCommand): Promise<number> {
+    const together: Subscribing[] = [];
+    let command: ProtocolCommand | undefined = first;
+    while (command?.method === SUBSCRIBE) {
+      try {
+        const subscribing = await this.#admit(command, together.length);
+        if (together.length > 0 && subscribing.since !== together[0]!.since) break;
+        together.push(subscribing);
+      } catch (error) {
+        // It is refused when those before it have been answered.
+        if (together.length > 0) break;
+        await this.#fail(command, error);
+        return 1;
+      }
+      const next = this.#waiting[together.length];
+      command = next && parseCommand(next.data);
+    }
+    // Nobody reads what comes after the end of the socket, and nobody would end it.
+    if (this.#isClosed) return together.length;
+    try {
+      await this.#subscriptions.add(together, together[0]!.since);
+    } catch (error) {
+      for (const subscribing of together) await this.#fail(subscribing.command, error);
+    }
+    return together.length;
+  }
+
+  /** @throws what refuses the subscription, beside so many others that begin with it */
+  async #admit(command: ProtocolCommand, others: number): Promise<Subscribing> {
+    const { since = this.#since, ...filter } = readSubscription(command.params ?? {});
+    if (this.#subscriptions.size + others >= MAX_SUBSCRIPTIONS) {
       throw new CommandError('invalid_argument', `A websocket has at most ${MAX_SUBSCRIPTIONS} subscriptions`);
     }
-    const scope = await this.#options.scope(filter);
-    // Nobody reads what comes after the end of the socket, and nobody would end it.
-    if (this.#isClosed) return;
-    const subscriptionId = uuidv7();
-    const access = this.#options.access(scope);
-    await this.#subscriptions.add(subscriptionId, { filter, since, access }, (kept) =>
-      this.#succeed(id, { subscription_id: subscriptionId, replayed_events: kept }),
-    );
+    const access = this.#options.access(await this.#options.scope(filter));
+    const id = uuidv7();
+    const answer = (kept: number) => this.#succeed(command.id, { subscription_id: id, replayed_events: kept });
+    return { id, access, filter, since, command, answer };
   }
 
   #unsubscribe(params: Params): object {
@@ -196,6 +243,10 @@ export class ProtocolSocket {
     const since = last_event_id === undefined ? undefined : sequenceOfEvent(last_event_id);
     if (since !== undefined) this.#since = since;
     return { restored: subscriptions.every((id) => this.#subscriptions.has(id)) };
+  }
+
+  #fail({ id }: ProtocolCommand, error: unknown): Promise<void> {
+    return this.#send(this.#errorResponse(id, error));
   }
 
   #errorResponse(id: number, error: unknown): ProtocolError {
@@ -222,9 +273,9 @@ export class ProtocolSocket {
   }
 }
 
-function parseCommand(text: string): ProtocolCommand | undefined {
+function parseCommand(data: Buffer): ProtocolCommand | undefined {
   try {
-    const command: unknown = JSON.parse(text);
+    const command: unknown = JSON.parse(String(data));
     return conforms(ProtocolCommand, command) ? command : undefined;
   } catch {
     return undefined;

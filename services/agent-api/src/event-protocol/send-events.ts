@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { LiveResponse } from '../streams/live-response.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import { formatSseEvent, SSE_HEADERS, SSE_HEARTBEAT } from '../streams/sse-format.ts';
-import type { EventSources, FollowedThread } from './event-follower.ts';
-import { followEvents } from './follow-events.ts';
+import type { EventSources } from './event-follower.ts';
+import { type FollowedThread, followEvents } from './follow-events.ts';
 import { eventMethod, renderEvent } from './thread-event.ts';
 
 /** Sends the events of a thread until the client leaves. A process that stops cuts it: its client resumes elsewhere. */

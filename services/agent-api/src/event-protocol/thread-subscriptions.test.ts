@@ -9,11 +9,11 @@ import {
 } from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import type { EventSources, FollowedThread } from './event-follower.ts';
-import { followEvents } from './follow-events.ts';
+import type { EventSources } from './event-follower.ts';
+import { type FollowedThread, followEvents } from './follow-events.ts';
 import type { ThreadAccess } from './thread-access.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import { ThreadSubscriptions } from './thread-subscriptions.ts';
+import { type NewSubscription, ThreadSubscriptions } from './thread-subscriptions.ts';
 
 /** The time of the first entry. */
 const BASE_MS = 1_790_000_000_000;
@@ -116,8 +116,13 @@ class Client {
   }
 
   subscribe(channels: FollowedThread['filter']['channels'], wanted: Partial<FollowedThread> = {}): Promise<void> {
+    const { since, ...other } = wanted;
+    return this.subscriptions.add([{ ...this.subscription(channels), ...other }], since);
+  }
+
+  subscription(channels: FollowedThread['filter']['channels']): NewSubscription {
     const answer = async (kept: number) => void this.written.push({ kept });
-    return this.subscriptions.add(channels.join(), { access: OPEN, filter: { channels }, ...wanted }, answer);
+    return { id: channels.join(), access: OPEN, filter: { channels }, answer };
   }
 
   async gets(...written: unknown[]): Promise<void> {
@@ -222,6 +227,18 @@ it('a loss that the stream tells of is an event of it, for the first subscriptio
   await client.gets('b');
   await client.subscribe(['lifecycle']);
   await client.gets({ kept: 2 }, 'running', 'lost');
+});
+
+it('subscriptions that begin together get what is kept once and in its order, and each is told how much is for it', async () => {
+  const stream = new Stream();
+  stream.add(BEGUN, value(2, 'a'), value(3, 'b'));
+  const client = new Client(stream);
+  await client.subscriptions.add([client.subscription(['lifecycle']), client.subscription(['values', 'lifecycle'])]);
+  await client.gets({ kept: 1 }, { kept: 3 }, 'running', 'a', 'b');
+  client.subscriptions.remove('lifecycle');
+  stream.add(ENDED);
+  await client.gets('completed');
+  expect(stream.reads).toEqual(['kept after 0', 'on after 3']);
 });
 
 it('a subscription after an id that was never issued gets what comes, also beside another one', async () => {
@@ -339,7 +356,7 @@ it('a subscription that fails after it has been ended ends nothing else', async 
   const answer = async () => {
     isAnswered = true;
   };
-  const subscribed = subscriptions.add('a', { access: OPEN, filter: { channels: ['values'] } }, answer);
+  const subscribed = subscriptions.add([{ id: 'a', access: OPEN, filter: { channels: ['values'] }, answer }]);
   await waitFor(() => isAnswered, { what: 'the answer' });
   subscriptions.remove('a');
   fail(new Error('the client has gone'));
@@ -351,7 +368,7 @@ it('a subscription whose answer cannot be given is refused, and ends nothing els
   const client = new Client(new Stream());
   const unanswered = new Error('too much is waiting');
   const answer = () => Promise.reject(unanswered);
-  const subscribed = client.subscriptions.add('a', { access: OPEN, filter: { channels: ['values'] } }, answer);
+  const subscribed = client.subscriptions.add([{ id: 'a', access: OPEN, filter: { channels: ['values'] }, answer }]);
   await expect(subscribed).rejects.toBe(unanswered);
   expect([client.written, client.subscriptions.size]).toEqual([[], 0]);
 });

@@ -1,5 +1,5 @@
 import { sequenceOf } from '@runyard/run-stream';
-import { EventFollower, type EventSources, type FollowedThread } from './event-follower.ts';
+import { EventFollower, type EventSources, type FollowerOptions, type Subscriber } from './event-follower.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
 export interface ThreadSubscriptionsOptions {
@@ -11,13 +11,18 @@ export interface ThreadSubscriptionsOptions {
   onFailure(error: unknown): void;
 }
 
-type WantedEvents = Omit<FollowedThread, 'threadId' | 'signal'>;
+/** A subscription that a client asks for. */
+export interface NewSubscription extends Omit<Subscriber, 'signal'> {
+  id: string;
+  /** Is called with the number of its events that come at once, before the first of them is written. */
+  answer(kept: number): Promise<void>;
+}
 
 /**
  * The subscriptions of one connection to its thread. One reader gives each entry to all of them: the client gets every
  * event in the thread's order, whichever subscription it is for, and once when several want it. Clients rely on it: with
- * the run's end the official one has seen all that came before. A new subscription gets by itself what the others have
- * had, while the reader waits, and joins them at their place.
+ * the run's end the official one has seen all that came before. New subscriptions get by themselves what the others have
+ * had, while the reader waits, and join them at their place.
  */
 export class ThreadSubscriptions {
   readonly #options: ThreadSubscriptionsOptions;
@@ -41,21 +46,23 @@ export class ThreadSubscriptions {
   }
 
   /**
-   * Adds a subscription. `answer` is called with the number of events that come at once, before the first of them is
-   * written. Nothing is written while they are counted. What fails before the answer is thrown.
+   * Adds subscriptions that begin together, after the event with this number if there is one that the client has: what
+   * is kept comes once for all of them, in its order. Nothing is written while it is counted. What fails before the
+   * first answer is thrown.
    */
-  async add(id: string, wanted: WantedEvents, answer: (kept: number) => Promise<void>): Promise<void> {
-    const ending = new AbortController();
+  async add(added: readonly NewSubscription[], since?: number): Promise<void> {
     let isAnswered = false;
-    const answerOnce = async (kept: number) => {
-      await answer(kept);
-      isAnswered = true;
+    const answer = async (counts: readonly number[]) => {
+      for (const [index, subscription] of added.entries()) {
+        await subscription.answer(counts[index]!);
+        isAnswered = true;
+      }
     };
-    this.#subscriptions.set(id, ending);
+    const subscribers = added.map(({ id, access, filter }) => ({ access, filter, signal: this.#register(id) }));
     try {
-      await this.#inTurn(() => this.#begin(wanted, ending.signal, answerOnce));
+      await this.#inTurn(() => this.#begin({ subscribers, since }, answer));
     } catch (error) {
-      const isEnded = !this.remove(id);
+      const isEnded = !added.map(({ id }) => this.remove(id)).includes(true);
       if (!isAnswered) throw error;
       if (!isEnded) this.#options.onFailure(error);
     }
@@ -78,16 +85,28 @@ export class ThreadSubscriptions {
     for (const id of [...this.#subscriptions.keys()]) this.remove(id);
   }
 
-  async #begin(wanted: WantedEvents, signal: AbortSignal, answer: (kept: number) => Promise<void>): Promise<void> {
+  /** Returns the signal of its end. */
+  #register(id: string): AbortSignal {
+    const ending = new AbortController();
+    this.#subscriptions.set(id, ending);
+    return ending.signal;
+  }
+
+  async #begin(
+    { subscribers, ...wanted }: Pick<FollowerOptions, 'subscribers' | 'since'>,
+    answer: (counts: readonly number[]) => Promise<void>,
+  ): Promise<void> {
     const { threadId, sources } = this.#options;
     const place = this.#reader?.follower.place;
     const since = place === undefined ? wanted.since : earlier(wanted.since, sequenceOf(place));
-    const follow = () => new EventFollower(sources, { ...wanted, threadId, since, signal });
+    // No command ends one of them before they have begun: they end with their connection, all of them.
+    const { signal } = subscribers[0]!;
+    const follow = () => new EventFollower(sources, { threadId, subscribers, since, signal });
     let follower = follow();
     try {
-      const { count, events } = await follower.readAhead(place);
+      const { counts, events } = await follower.readAhead(place);
       if (signal.aborted) return;
-      await answer(count);
+      await answer(counts);
       if (events) {
         await this.#write(events);
       } else {

@@ -4,7 +4,7 @@ import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
 import { RunsOfThread, type RunsOfThreadSources } from './runs-of-thread.ts';
-import { continuationAt, FROM_NOW_ON } from './send-run-events.ts';
+import { continuationAt } from './send-run-events.ts';
 import { SSE_HEADERS, SSE_HEARTBEAT } from './sse-format.ts';
 import { renderThreadEntry } from './thread-events.ts';
 
@@ -26,7 +26,8 @@ export interface ThreadEventsOptions {
 
 /**
  * Sends the events of all runs of a thread until the client leaves or the thread is deleted. The stream's position is
- * read before the headers go out: a run that a client starts once it has them is never missed.
+ * read before the headers go out: a run that a client starts once it has them is never missed. Throws
+ * `StreamUnavailableError` before them when that position cannot be read.
  *
  * A client that resumes after an event gets everything that is kept. One that asks for all there is gets resumable runs
  * alone, each with its end, whoever published that: entries of other runs are kept for those who followed them.
@@ -36,13 +37,16 @@ export async function sendThreadEvents(
   { threadId, afterId, modes, continuationPath }: ThreadEventsOptions,
   res: ServerResponse,
 ): Promise<void> {
-  const newest = await streams.newestId(threadId).catch(() => undefined);
+  const newest = await streams.newestId(threadId).catch((error: unknown) => {
+    if (afterId === undefined) throw error;
+    return BEFORE_ALL;
+  });
   const response = new LiveResponse(
     res,
     { location: `/threads/${threadId}/stream`, ...SSE_HEADERS },
     { heartbeat: SSE_HEARTBEAT },
   );
-  let position = afterId ?? newest ?? FROM_NOW_ON;
+  let position = startOf(afterId, newest);
   open.add(response, { isResumable: true, continuation: () => continuationAt(continuationPath, position) });
   const ending = new AbortController();
   const end = () => ending.abort();
@@ -55,7 +59,7 @@ export async function sendThreadEvents(
     for await (const entry of streams.read(threadId, { afterId: position, signal: ending.signal })) {
       position = entry.id;
       if (!runs.observe(entry)) continue;
-      const isOld = afterId === BEFORE_ALL && newest !== undefined && compareIds(entry.id, newest) <= 0;
+      const isOld = afterId === BEFORE_ALL && compareIds(entry.id, newest) <= 0;
       if (isOld && entry.isResumable) replayed.add(entry.runId);
       if (isOld && !replayed.has(entry.runId)) continue;
       const text = renderThreadEntry(entry, modes);
@@ -67,4 +71,13 @@ export async function sendThreadEvents(
     runs.unwatchAll();
     response.end();
   }
+}
+
+/**
+ * Returns the place where a client goes on. An id beyond the newest one was never issued: everything from now on comes
+ * after it. A thread of which nothing is known any more does not tell which ids it issued.
+ */
+function startOf(afterId: string | undefined, newest: string): string {
+  if (afterId === undefined) return newest;
+  return newest !== BEFORE_ALL && compareIds(afterId, newest) > 0 ? newest : afterId;
 }
