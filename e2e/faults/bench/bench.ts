@@ -93,8 +93,9 @@ export class Bench {
     if (findings.length > 0) measureStrangers(this, findings);
   }
 
-  async platform(): Promise<BenchPlatform> {
-    const platform = await BenchPlatform.start(this.servers, this.#folder);
+  /** @param env variables of its launcher */
+  async platform(env?: Record<string, string>): Promise<BenchPlatform> {
+    const platform = await BenchPlatform.start(this.servers, this.#folder, env);
     this.onClose(() => platform.close());
     return platform;
   }

@@ -12,10 +12,10 @@ import type { BenchServers } from './servers.ts';
 
 const PROJECT = path.join(import.meta.dirname, '../project');
 
-/**
- * The whole platform as `npm start` brings it up, on the bench's servers, with access to all its processes: each service
- * has one of its own, so that one can be killed and the others go on.
- */
+/** A service that has a process of its own, or the process that several share. */
+export type ProcessName = ServiceName | 'platform-services';
+
+/** The whole platform as `npm start` brings it up, on the bench's servers, with access to all its processes. */
 export class BenchPlatform {
   readonly history = new History();
   readonly ledger: Ledger;
@@ -26,12 +26,12 @@ export class BenchPlatform {
     this.ledger = ledger;
   }
 
-  static async start(servers: BenchServers, folder: string): Promise<BenchPlatform> {
+  static async start(servers: BenchServers, folder: string, env?: Record<string, string>): Promise<BenchPlatform> {
     const ledger = await createOpenLedger(folder);
     const platform = await startPlatform({
       project: PROJECT,
       env: {
-        RUNYARD_SHARED_PROCESS: 'off',
+        ...env,
         RUNYARD_POSTGRES_URL: servers.postgres.address.adminUrl,
         RUNYARD_REDIS_URL: servers.redis.address.url,
         ...namedKafka(servers.kafka.address),
@@ -56,8 +56,8 @@ export class BenchPlatform {
     return this.#platform.output();
   }
 
-  /** Returns the running processes of a service, stopping ones included. */
-  async pids(service: ServiceName): Promise<number[]> {
+  /** Returns the running processes of this name, stopping ones included. */
+  async pids(name: ProcessName): Promise<number[]> {
     const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
     const processes = stdout
       .split('\n')
@@ -70,13 +70,13 @@ export class BenchPlatform {
       for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
     }
     return processes
-      .filter(({ pid, args }) => below.has(pid) && args.includes(`/services/${service}/dist/main.js`))
+      .filter(({ pid, args }) => below.has(pid) && args.includes(`/${name}/dist/main.js`))
       .map(({ pid }) => pid);
   }
 
-  /** Kills one process of a service, or all of them. */
-  async kill(service: ServiceName, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    for (const pid of await this.pids(service)) process.kill(pid, signal);
+  /** Kills all processes of this name. */
+  async kill(name: ProcessName, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    for (const pid of await this.pids(name)) process.kill(pid, signal);
   }
 
   async close(): Promise<void> {

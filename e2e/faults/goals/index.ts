@@ -26,6 +26,7 @@ import { goal as r25 } from './r25-tool-tasks.ts';
 import { goal as rh } from './rh-halts.ts';
 import { goal as rk } from './rk-revoked-keys.ts';
 import { goal as rp } from './rp-platform.ts';
+import { goal as rs } from './rs-shared-process.ts';
 
 /** All goals, in the order of their numbers. */
 export const goals: readonly Goal[] = [
@@ -56,4 +57,5 @@ export const goals: readonly Goal[] = [
   rh,
   rk,
   rp,
+  rs,
 ];

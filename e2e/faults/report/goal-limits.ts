@@ -149,4 +149,8 @@ export const goalLimits: Record<string, GoalLimits> = {
     limits:
       'Gateway, control-plane, data-plane, org-access and oauth-broker killed 5 times each: at work again within 15 s, nothing forgotten.',
   },
+  RS: {
+    limits:
+      'Gateway, data-plane and the process that the other services share killed 5 times each: at work again within 15 s, nothing forgotten.',
+  },
 };
