@@ -37,6 +37,7 @@ it('every package that production needs has a licence that is allowed', async ()
   const shipped = [
     'agent-api',
     'cli',
+    'builder',
     'control-plane',
     'data-plane',
     'gateway',

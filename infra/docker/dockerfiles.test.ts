@@ -54,6 +54,12 @@ const environments: Record<string, () => Promise<Record<string, string>>> = {
     PUBLIC_URL: nowhere,
     DATA_DIR: dataFolder(),
   }),
+  builder: async () => ({
+    REDIS_URI: testRedis().url,
+    CONTROL_PLANE_URL: nowhere,
+    REGISTRY_SERVICE_URL: nowhere,
+    DATA_DIR: dataFolder(),
+  }),
   registry: async () => ({
     DATABASE_URI: await database(),
     CONTROL_PLANE_URL: nowhere,

@@ -13,6 +13,7 @@ function pagesBelow(service: string): string[] {
 
 it.each([
   ['agent-api', 'agent-api/src'],
+  ['builder', 'builder/src'],
   ['control-plane', 'control-plane/src'],
   ['data-plane', 'data-plane/src'],
   ['gateway', 'gateway/src'],

@@ -6,7 +6,6 @@ import type { FolderKnots } from './folder-knots.ts';
  */
 export const PACKAGES_BOTTOM_UP = [
   'packages/contracts',
-  'packages/image-registry',
   'packages/audit-chain',
   'packages/deadline',
   'packages/encryption',
@@ -14,10 +13,12 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/outbound',
   'packages/tracing',
   'packages/service-kit',
+  'packages/image-registry',
   'packages/database',
   'packages/leases',
   'packages/object-storage',
   'packages/signals',
+  'packages/build-queue',
   'packages/idempotency',
   'packages/event-bus',
   'packages/deleted-workspaces',

@@ -13,6 +13,7 @@ export type ServiceName =
   | 'gateway'
   | 'control-plane'
   | 'data-plane'
+  | 'builder'
   | 'org-access'
   | 'registry'
   | 'oauth-broker';

@@ -10,6 +10,7 @@ const SERVICES = [
   'org-access',
   'control-plane',
   'data-plane',
+  'builder',
   'registry',
   'oauth-broker',
   'gateway',
@@ -84,6 +85,11 @@ export class WholeDeployment {
       DATA_DIR: path.join(folder, 'data-plane'),
       AGENT_API_COMMAND: 'none',
       RUN_WORKER_COMMAND: 'none',
+    });
+    await add('builder', ofControlPlane, {
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      REGISTRY_SERVICE_URL: 'http://127.0.0.1:9',
+      DATA_DIR: path.join(folder, 'builder'),
     });
     await add('registry', ofRegistry, {
       CONTROL_PLANE_URL: controlPlaneUrl,

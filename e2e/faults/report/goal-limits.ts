@@ -147,10 +147,10 @@ export const goalLimits: Record<string, GoalLimits> = {
   },
   RP: {
     limits:
-      'Gateway, control-plane, data-plane, org-access and oauth-broker killed 5 times each: at work again within 15 s, nothing forgotten.',
+      'Gateway, control-plane, data-plane, builder, org-access and oauth-broker killed 5 times each: at work again within 15 s, nothing forgotten.',
   },
   RS: {
     limits:
-      'Gateway, data-plane and the process that the other services share killed 5 times each: at work again within 15 s, nothing forgotten.',
+      'Gateway, data-plane, builder and the process that the other services share killed 5 times each: at work again within 15 s, nothing forgotten.',
   },
 };

@@ -15,7 +15,7 @@ import { CHART, helm } from './helm.ts';
 import { INSTALLATIONS, listPods, type Manifest, type PodSpec, render, selects } from './rendered-chart.ts';
 
 const repository = join(import.meta.dirname, '../../..');
-const SERVICES = ['control-plane', 'data-plane', 'gateway', 'oauth-broker', 'org-access', 'registry'];
+const SERVICES = ['builder', 'control-plane', 'data-plane', 'gateway', 'oauth-broker', 'org-access', 'registry'];
 const KINDS = {
   ...{ Deployment, StatefulSet, HorizontalPodAutoscaler, Job, Ingress, NetworkPolicy, PodDisruptionBudget },
   ...{ Role, RoleBinding, Namespace, PersistentVolumeClaim, Secret, Service, ServiceAccount },

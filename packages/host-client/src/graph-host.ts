@@ -103,6 +103,7 @@ class ChildGraphHost implements GraphHost {
       user: options.user,
       onOutput: (level, message) => this.#output.add(level, message),
     });
+    if (child.process.pid !== undefined) options.onSpawn?.(child.process.pid);
     let whyKilled: string | undefined;
     this.#child = { ...child, exited: child.exited.then((reason) => whyKilled ?? reason) };
     this.#connection = new HostConnection({

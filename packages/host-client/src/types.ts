@@ -73,6 +73,8 @@ export interface GraphHostOptions {
     encryptionMs?: number;
   };
   onLog: (line: HostLog) => void;
+  /** Is called when the child was spawned, with the id of its process. */
+  onSpawn?: (pid: number) => void;
   /** Is called when the child exits without having been asked to. Every open run has been settled as `lost` by then. */
   onExit?: (reason: string) => void;
 }

@@ -1,5 +1,11 @@
 export { DIGEST, digestOf, digestOfStream } from './digest.ts';
 export { type ImageReference, originOf, parseImageReference } from './image-reference.ts';
+export {
+  ImageRepositories,
+  ImageRepository,
+  isBlobGone,
+  RegistryRefusedError,
+} from './image-repository.ts';
 export { MANIFEST_LIMIT_BYTES } from './manifest-limit.ts';
 export {
   BASE_LAYERS,
@@ -14,3 +20,4 @@ export {
   resourceAt,
 } from './registry-address.ts';
 export { type HeldGrant, type RegistryGrant, RegistryTokens } from './registry-tokens.ts';
+export { RegistryUnavailableError } from './registry-unavailable-error.ts';

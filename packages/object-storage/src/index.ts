@@ -8,6 +8,5 @@ export {
   addSums,
   type DiskReserve,
   findRoom,
-  freeBytes,
   type Room,
 } from './storage-room.ts';

@@ -54,7 +54,7 @@ export function addSums(one: StorageSums, other: StorageSums): StorageSums {
 }
 
 /** Returns the free bytes of the folder's disk that this service may use. */
-export async function freeBytes(folder: string): Promise<number> {
+async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }

@@ -1,6 +1,7 @@
 export { CopiedLogs, LogFileFullError } from './copied-logs.ts';
 export { eachLine } from './each-line.ts';
 export { timeOfId } from './entry-ids.ts';
+export { EntryMaker, type WriteOptions } from './entry-maker.ts';
 export { withLastLines } from './last-lines.ts';
 export { ID_LENGTH_MAX, messageOf, type StoredEntry } from './log-entry.ts';
 export { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from './log-segments.ts';

@@ -1,19 +1,11 @@
 import { createWriteStream, mkdirSync, openSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
-import type { LogLevel } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
-import { EntryIds, timeOfId } from './entry-ids.ts';
-import { type LineContent, parseLine, type StoredEntry } from './log-entry.ts';
+import { EntryIds } from './entry-ids.ts';
+import { EntryMaker, type WriteOptions } from './entry-maker.ts';
+import type { StoredEntry } from './log-entry.ts';
 import { keepWithinLimit, SEGMENT_LIMIT_BYTES } from './log-limits.ts';
 import { type LogOwner, logSegments } from './log-segments.ts';
-import { secretMask } from './secret-mask.ts';
-
-interface WriteOptions {
-  /** Level of lines that do not have one. Default `INFO`. */
-  level?: LogLevel;
-  /** The process that printed the line: `agent-api`, `build`. */
-  source: string;
-}
 
 /** Writes the log of one revision. Writing never waits and never throws. */
 export interface RevisionLog {
@@ -43,9 +35,6 @@ const SEGMENT_LIMIT_MS = 12 * 60 * 60 * 1000;
 const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;
 /** Milliseconds without attempts after the disk failed. */
 const BROKEN_MS = 5_000;
-const MESSAGE_LIMIT = 16_384;
-const FIELDS_LIMIT = 65_536;
-const RECENT_MAX = 40;
 
 /** Opens logs below this folder. They share one clock, so that entries of several logs have an order. */
 export function makeLogOpener(dataDir: string, logger: Logger, { onWritten }: LogHooks = {}): OpenRevisionLog {
@@ -54,8 +43,7 @@ export function makeLogOpener(dataDir: string, logger: Logger, { onWritten }: Lo
     const { deploymentId, revisionId, kind } = owner;
     return new SegmentedLog(owner, {
       dataDir,
-      ids,
-      mask: secretMask(secrets),
+      entries: new EntryMaker({ secrets, ids }),
       logger: logger.child({ deploymentId, revisionId, log: kind }),
       ...(onWritten && { onWritten: () => onWritten(owner) }),
     });
@@ -64,8 +52,7 @@ export function makeLogOpener(dataDir: string, logger: Logger, { onWritten }: Lo
 
 interface SegmentedLogOptions {
   dataDir: string;
-  ids: EntryIds;
-  mask(text: string): string;
+  entries: EntryMaker;
   logger: Logger;
   onWritten?: () => void;
 }
@@ -85,30 +72,28 @@ class SegmentedLog implements RevisionLog {
   #brokenUntil = 0;
   #isClosed = false;
   #removingOld: Promise<void> = Promise.resolve();
-  readonly #recent: StoredEntry[] = [];
 
   constructor(owner: LogOwner, options: SegmentedLogOptions) {
     this.#owner = owner;
     this.#options = options;
   }
 
-  write(line: string, { level = 'INFO', source }: WriteOptions): void {
-    const { mask, logger } = this.#options;
-    const content = maskContent(parseLine(line, level), mask);
-    logger.debug(`${source}: ${content.message}`);
+  write(line: string, options: WriteOptions): void {
+    const { entries, logger } = this.#options;
     const isLost = !this.#isWritable();
     if (this.#lost > 0 && !isLost) {
-      const message = `${this.#lost} lines were lost here: the disk did not take them`;
+      const note = `${this.#lost} lines were lost here: the disk did not take them`;
       this.#lost = 0;
-      this.#append(this.#remember({ level: 'WARNING', message }, source));
+      this.#append(entries.make(note, { level: 'WARNING', source: options.source }));
     }
-    const entry = this.#remember(content, source);
+    const entry = entries.make(line, options);
+    logger.debug(`${entry.source}: ${entry.message}`);
     if (isLost) this.#lost += 1;
     else this.#append(entry);
   }
 
   recent(count: number): StoredEntry[] {
-    return this.#recent.slice(-count);
+    return this.#options.entries.recent(count);
   }
 
   async close(): Promise<void> {
@@ -120,14 +105,6 @@ class SegmentedLog implements RevisionLog {
   #isWritable(): boolean {
     if (this.#isClosed || Date.now() < this.#brokenUntil) return false;
     return (this.#file?.writableLength ?? 0) <= WAITING_LIMIT_BYTES;
-  }
-
-  #remember(content: LineContent, source: string): StoredEntry {
-    const id = this.#options.ids.next();
-    const entry = { id, timestamp: new Date(timeOfId(id)).toISOString(), source, ...content };
-    this.#recent.push(entry);
-    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
-    return entry;
   }
 
   #append(entry: StoredEntry): void {
@@ -171,28 +148,6 @@ class SegmentedLog implements RevisionLog {
   #warn(error: unknown): void {
     this.#options.logger.warn('revision log not written', { error });
   }
-}
-
-/** Masks before it cuts, so that no half of a value is left at the cut. */
-function maskContent(content: LineContent, mask: (text: string) => string): LineContent {
-  const { level, fields, message: text, ...run } = content;
-  const message = truncate(mask(text));
-  const rest = { level, message, ...(maskDeep(run, mask) as typeof run) };
-  if (fields === undefined) return rest;
-  const maskedFields = maskDeep(fields, mask) as Record<string, unknown>;
-  const isTooMuch = JSON.stringify(maskedFields).length > FIELDS_LIMIT;
-  return { ...rest, fields: isTooMuch ? { left_out: 'too much' } : maskedFields };
-}
-
-function maskDeep(value: unknown, mask: (text: string) => string): unknown {
-  if (typeof value === 'string') return mask(value);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item) => maskDeep(item, mask));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskDeep(item, mask)]));
-}
-
-function truncate(text: string): string {
-  return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT)}…` : text;
 }
 
 async function closeFile(file: WriteStream | undefined): Promise<void> {

@@ -4,7 +4,7 @@ import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findRedisWarnings } from '../src/wakeups/redis-connection.ts';
+import { findRedisWarnings } from '../src/wakeups/redis-warnings.ts';
 import { queuePrefix, RunWakeups } from '../src/wakeups/run-wakeups.ts';
 import { WakeupReceiver } from '../src/wakeups/wakeup-receiver.ts';
 

@@ -1,5 +1,6 @@
+import { buildQueueVariables } from '@runyard/build-queue';
 import { HOST_NAME_PATTERN } from '@runyard/contracts';
-import { driverKindVariables, projectUsersVariable, secretReferencesVariable } from '@runyard/deployments';
+import { driverKindVariables, secretReferencesVariable } from '@runyard/deployments';
 import { objectStorageVariables } from '@runyard/object-storage';
 import { logVariables } from '@runyard/revision-logs';
 import {
@@ -45,10 +46,14 @@ export const configSchema = Type.Object({
     pattern: '^[A-Za-z0-9._~+/=-]{32,}$',
     description: "Key of the platform's own data planes, which run the deployments that no listener has.",
   }),
-  REDIS_URI: ConnectionUri('redis', 'Redis server by which control-planes notify each other of changes.'),
+  REDIS_URI: ConnectionUri(
+    'redis',
+    'Redis by which control-planes notify each other of changes, and builders of builds.',
+  ),
+  ...buildQueueVariables,
   DATA_DIR: Type.String({
     minLength: 1,
-    description: 'Folder for uploaded sources, builds and the logs of revisions.',
+    description: 'Folder for uploaded sources, built projects and the logs of revisions.',
   }),
   ...objectStorageVariables,
   ...storageQuotaVariables,
@@ -80,7 +85,6 @@ export const configSchema = Type.Object({
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
   ...driverKindVariables,
-  PROJECT_USERS: projectUsersVariable,
   SECRET_REFERENCES_DIR: secretReferencesVariable,
   ...logVariables,
   METRICS_SAMPLE_SECONDS: Type.Integer({
@@ -101,19 +105,6 @@ export const configSchema = Type.Object({
     maximum: 86_400,
     description: 'How long a build may take, and how long it may wait for the object storage.',
   }),
-  BUILD_USER: Type.Optional(
-    Type.String({
-      description:
-        'Was the one user of all builds. Without PROJECT_USERS, which replaced it, the service does not start.',
-    }),
-  ),
-  RUNYARD_PYTHONS: Type.Optional(
-    Type.Array(Type.String({ pattern: '^/' }), {
-      description:
-        'Pythons that projects may be built for, beside `python3` and `python3.11` to `python3.14` on the PATH: absolute paths, which the users of builds and projects can reach. Projects run with them too.',
-    }),
-  ),
-  CONCURRENT_BUILDS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
   LISTENER_LEASE_SECONDS: Type.Integer({
     default: 60,
     minimum: 3,

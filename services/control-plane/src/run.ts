@@ -3,18 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
-import {
-  chooseDriverKinds,
-  findPodRules,
-  ReferencedSecrets,
-  runsArtifact,
-  SecretSets,
-  Semaphore,
-} from '@runyard/deployments';
+import { chooseDriverKinds, findPodRules, ReferencedSecrets, runsArtifact, SecretSets } from '@runyard/deployments';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
-import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
+import { ImageRepositories, RegistryAddress, RegistryTokens } from '@runyard/image-registry';
 import { AbandonedFiles, INCOMING, openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import { LeasedOwnership } from '@runyard/reconciler';
 import { openLogs } from '@runyard/revision-logs';
@@ -33,8 +26,9 @@ import { Signals } from '@runyard/signals';
 import { AgentNames } from './agents/agent-names.ts';
 import { agentRoutes } from './agents/agent-routes.ts';
 import { BuildArchives } from './builds/build-archives.ts';
-import { openBuildUsers } from './builds/build-users.ts';
+import { BuildUrls } from './builds/build-urls.ts';
 import { Builds } from './builds/builds.ts';
+import { openBuildOrders } from './builds/open-build-orders.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { DeploymentKeys } from './deployments/deployment-keys.ts';
@@ -58,7 +52,6 @@ import { haltRoutes } from './halts/halt-routes.ts';
 import { HaltService } from './halts/halt-service.ts';
 import { FormerImages } from './image-registry/former-image-rows.ts';
 import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
-import { ImageRepositories } from './image-registry/image-repository.ts';
 import { imageRoutes } from './image-registry/image-routes.ts';
 import { RegistryService } from './image-registry/registry-service.ts';
 import { registerLeaseOwner } from './leases/lease-owner.ts';
@@ -91,8 +84,8 @@ export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', impor
 /** Bytes of one built project, unpacked (5 GiB), where data planes run it as processes. */
 const BUILD_LIMIT_BYTES = 5 * 1024 ** 3;
 
-/** Folders of DATA_DIR with temporary files: archives, repositories, objects. */
-const TEMPORARY = ['uploads', 'archives', 'git', join('objects', INCOMING)];
+/** Folders of DATA_DIR with temporary files: archives and objects. */
+const TEMPORARY = ['uploads', 'archives', join('objects', INCOMING)];
 
 /** org-access answers within milliseconds or not at all. */
 const ORG_ACCESS_TIMEOUT_MS = 3_000;
@@ -171,30 +164,26 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     pods: findPodRules(drivers, config),
   };
   const integrations = openIntegrations({ database, cipher, rules: repositoryRules(sourceRules), lifecycle });
+  const buildUrls = new BuildUrls(config.ENCRYPTION_KEY);
   const builds = new Builds({
-    dataDir: config.DATA_DIR,
     sources: {
       ...uploadSources(storage),
       ...githubSources({
-        prisma,
         rules: repositoryRules(sourceRules),
-        dataDir: config.DATA_DIR,
         tokenOf: (revision) => integrations.tokenOf(revision),
       }),
     },
     secrets,
     referenced,
     openLog,
-    semaphore: new Semaphore(config.CONCURRENT_BUILDS),
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
-    minFreeBytes: config.DISK_MIN_FREE_BYTES,
-    users: await openBuildUsers(config, config.DATA_DIR),
-    pythons: config.RUNYARD_PYTHONS ?? [],
+    archives,
+    archiveBytesMax: BUILD_LIMIT_BYTES,
+    urls: buildUrls,
     images: projectImages,
     runsFolders: runsProjects,
   });
   const removeContent = async (id: string) => {
-    await builds.remove(id);
     await storage.removeBelow(objectsPrefix(id));
     await registryService.removeImages(id);
   };
@@ -210,10 +199,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const abandoned = new AbandonedFiles({ folders: TEMPORARY.map((name) => join(config.DATA_DIR, name)) });
   startHourlySweep('abandoned files', () => abandoned.sweep(), context);
 
+  const buildOrders = openBuildOrders(config, {
+    ...{ database, builds, archives, objects: storage, urls: buildUrls, rollouts, ownership, runsProjects, context },
+  });
   const listeners = openListeners(config, {
-    ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, ownership, registry },
-    ...{ cipher, hosts, workspaceSecrets, removeContent, builds, archives, lifecycle, logger },
-    runsProjects,
+    ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, registry },
+    ...{ cipher, hosts, workspaceSecrets, removeContent, archives, lifecycle, logger },
   });
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };
@@ -281,6 +272,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
         ...listeners.routes(keys),
+        ...buildOrders.routes,
         ...routeRoutes(prisma, hosts),
         ...deploymentCountRoutes(prisma),
         ...agentRoutes(agents),

@@ -8,7 +8,7 @@ export class Signatures {
   readonly #keys: [Buffer, ...Buffer[]];
 
   /** @param encryptionKeys the valid value of ENCRYPTION_KEY */
-  constructor(encryptionKeys: string, purpose: 'upload url v1' | 'deployment token v1') {
+  constructor(encryptionKeys: string, purpose: 'upload url v1' | 'deployment token v1' | 'build url v1') {
     const texts = encryptionKeys
       .split(',')
       .map((text) => text.trim())

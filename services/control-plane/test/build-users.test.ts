@@ -35,7 +35,9 @@ describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
     const { env } = (await answer.json()) as { env: { PROJECT_DIR: string; GRAPH_HOST_USER: string } };
     expect(env.GRAPH_HOST_USER).toMatch(/^(\d{6,9}):\1$/);
     expect(await readFile(join(env.PROJECT_DIR, 'uid'), 'utf8')).toBe(`${userOf(id)}\n`);
-    expect(await readFile(join(env.PROJECT_DIR, 'home'), 'utf8')).toBe(`${join(platform.folder, 'builds', id)}\n`);
+    expect(await readFile(join(env.PROJECT_DIR, 'home'), 'utf8')).toBe(
+      `${join(platform.builder.folder, 'builds', id)}\n`,
+    );
     expect((await stat(join(env.PROJECT_DIR, 'uid'))).uid).toBe(0);
     // Only the deployment's user may enter its build.
     const { uid, gid, mode } = await stat(env.PROJECT_DIR);
@@ -46,15 +48,15 @@ describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
     });
     // The build cannot change programs that the next build executes, and no other can read its cache.
     expect(await readFile(join(env.PROJECT_DIR, 'manager'), 'utf8')).toMatch(/^\d+\.\d+/);
-    const tools = join(platform.folder, 'build-tools', id, 'tools');
+    const tools = join(platform.builder.folder, 'build-tools', id, 'tools');
     const [release] = await readdir(tools);
     expect((await stat(join(tools, release!))).uid).toBe(0);
-    const cache = await stat(join(platform.folder, 'build-caches', id));
+    const cache = await stat(join(platform.builder.folder, 'build-caches', id));
     expect({ uid: cache.uid, mode: cache.mode & 0o777 }).toEqual({ uid: userOf(id), mode: 0o700 });
   });
 
   it('graphs are loaded as the user of builds, which can read no environment of the service', async () => {
-    const home = join(platform.folder, 'builds', id);
+    const home = join(platform.builder.folder, 'builds', id);
     expect(await buildLogOf(id, revisionId)).toContain(`loaded by ${userOf(id)} in ${home} reads EACCES`);
   });
 
@@ -84,7 +86,7 @@ describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {
 
   it("commands cannot read the service's files of others", async () => {
     const { id } = await createEmpty(platform);
-    const install_command = `ls ${join(platform.folder, 'logs')} ${join(platform.folder, 'objects')}`;
+    const install_command = `ls ${join(platform.folder, 'logs')} ${join(platform.builder.folder, 'git')}`;
     const { body } = await deploy(platform, id, { install_command });
     const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
     expect(failed.status_message).toContain('Permission denied');

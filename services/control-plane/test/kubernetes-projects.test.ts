@@ -94,7 +94,7 @@ describe('an image and a project that are deployed to a cluster', () => {
   it("keep running while their control plane is killed and the build's disk is lost, and the next one takes them over", async () => {
     const images = imagesOf(project);
     await platform.kill();
-    await rm(join(platform.folder, 'artifacts'), { recursive: true, force: true });
+    await rm(join(platform.builder.folder, 'build-caches'), { recursive: true, force: true });
     expect((await fetch(`${upstream}/ok`)).status).toBe(200);
     await platform.startService();
     expect(await platform.upstreamOf(image), 'its route stays meanwhile').toBe(upstream);

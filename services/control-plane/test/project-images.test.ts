@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { BuildError, openLocalDirectory } from '@runyard/deployments';
+import type { BuildEnd } from '@runyard/contracts';
+import { BuildError, type ImageArtifact, openLocalDirectory } from '@runyard/deployments';
+import { isBlobGone, RegistryUnavailableError } from '@runyard/image-registry';
 import type { Lifecycle } from '@runyard/service-kit';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RegistryUnavailableError } from '../src/image-registry/registry-unavailable-error.ts';
 import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
 import type { RevisionImages } from '../src/project-images/revision-images.ts';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
@@ -20,6 +21,8 @@ let own: OwnRegistry;
 let base: BaseRegistry;
 let folder: string;
 let images: RevisionImages;
+/** Sends projects as builders do. */
+let results: () => { send(...of: unknown[]): Promise<Extract<BuildEnd, { kind: 'layer' }>> };
 const closings: (() => Promise<unknown>)[] = [];
 const lifecycle: Pick<Lifecycle, 'onStop'> = { onStop: (_, close) => void closings.push(async () => close()) };
 
@@ -30,6 +33,9 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'runyard-project-images-')),
   ]);
   images = opened();
+  const builder = new URL('../../builder/src/results/project-results.ts', import.meta.url).href;
+  const { ProjectResults } = await import(builder);
+  results = () => new ProjectResults({ client: undefined, registryUrl: own.lineUrl });
 });
 afterAll(async () => {
   for (const close of closings) await close();
@@ -83,10 +89,32 @@ async function revision(source = 'internal_source', deploymentId?: string): Prom
 
 const { signal } = new AbortController();
 const told: string[] = [];
-async function make(of: Revision, directory: string, by = images, build = BUILD) {
-  const making = await by.begin(of, build, signal);
+const say = (line: string) => void told.push(line);
+
+/** Makes an image as control-plane and a builder do together. */
+async function make(
+  of: Revision,
+  directory: string,
+  by = images,
+  build: string | null = BUILD,
+): Promise<ImageArtifact> {
+  const made = await by.prepare(of, build, { say, signal });
+  if (made) return made;
+  const { deploymentId } = of;
+  const result = {
+    kind: 'layer',
+    push_token: by.issuePushToken(deploymentId),
+    architecture: await by.findArchitecture(signal),
+  };
   const local = await openLocalDirectory({ project_path: directory });
-  return making ? making(local, (line) => told.push(line)) : (await by.find(of))!;
+  const log = { write: say };
+  const layer = await results().send(local, { deployment_id: deploymentId, result }, { log, signal });
+  try {
+    return await by.make(of, build, layer, { say, signal });
+  } catch (error) {
+    if (isBlobGone(error)) return make(of, directory, by, build);
+    throw error;
+  }
 }
 const failing = (of: Revision, directory: string, by = images) =>
   make(of, directory, by).then(
@@ -177,10 +205,9 @@ describe('the image of a project', () => {
     const directory = await project({ 'agent.js': 'shared' });
     const first = await make(of, directory);
     const second = await revision('internal_source', of.deploymentId);
-    expect(await images.begin(second, BUILD, signal)).toBeNull();
-    expect(await images.find(second)).toEqual(first);
+    expect(await images.prepare(second, BUILD, { say, signal })).toEqual(first);
     base.publish({ file: 'app/newer.js' });
-    expect(await images.begin(of, BUILD, signal)).toBeNull();
+    expect(await images.prepare(of, BUILD, { say, signal })).toEqual(first);
     const third = await revision('internal_source', of.deploymentId);
     const newer = await make(third, directory);
     expect(newer.imageUri).not.toBe(first.imageUri);
@@ -215,11 +242,7 @@ describe('the image of a project', () => {
 
   it('takes the place of the former one of its revision, which stays until then', async () => {
     const of = await revision('internal_docker');
-    const say = () => undefined;
-    const makeFrom = async (code: string) => {
-      const local = await openLocalDirectory({ project_path: await project({ 'agent.js': code }) });
-      return images.makeFromFolder(of, local, { say, signal });
-    };
+    const makeFrom = async (code: string) => make(of, await project({ 'agent.js': code }), images, null);
     const former = await makeFrom('the former one');
     own.beforeManifest = async (reference) => {
       if (reference === of.id) throw new Error('the connection breaks');

@@ -127,7 +127,7 @@ it.runIf(PROJECT_USERS !== undefined)(
     const hiddenNames = ['model-key-value', 'ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES'];
     for (const hidden of [...hiddenNames, platform.encryptionKey]) expect(text).not.toContain(hidden);
     // The next build can change neither what runs nor the tools that it gets.
-    const tools = join(platform.folder, 'build-tools', id, 'tools');
+    const tools = join(platform.builder.folder, 'build-tools', id, 'tools');
     for (const place of [join(folder, '.venv/bin'), join(tools, (await readdir(tools))[0]!, 'bin/uv')])
       expect((await stat(place)).uid).toBe(0);
   },
@@ -166,7 +166,7 @@ async function lockOf(files: Record<string, string>): Promise<string> {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content);
   }
-  const tools = join(platform.folder, 'build-tools', id, 'tools');
+  const tools = join(platform.builder.folder, 'build-tools', id, 'tools');
   const [release] = await readdir(tools);
   await promisify(execFile)(join(tools, release!, 'bin/uv'), ['lock'], { cwd: folder });
   return readFile(join(folder, 'uv.lock'), 'utf8');

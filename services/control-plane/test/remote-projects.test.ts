@@ -116,7 +116,7 @@ describe('a project of a remote data plane', () => {
     const { body } = await deploy(platform, id, { build_command: 'sleep 600' });
     const revisionId = body.latest_revision_id!;
     await platform.untilStatus(id, revisionId, 'BUILDING');
-    const home = join(platform.folder, 'builds', id);
+    const home = join(platform.builder.folder, 'builds', id);
     await waitFor(() => existsSync(home), { what: 'a build' });
     const path = `/v2/deployments/${id}/revisions/${revisionId}/interrupt`;
     expect((await platform.call('POST', path)).status).toBe(200);
@@ -157,7 +157,7 @@ describe('a project of a remote data plane', () => {
     for (const kept of ['artifacts', 'objects/deployments', 'objects/registry', 'logs']) {
       expect(existsSync(join(folder, kept, id)), kept).toBe(false);
     }
-    expect(await readdir(join(folder, 'builds')).catch(() => [])).not.toContain(id);
+    expect(await readdir(join(platform.builder.folder, 'builds')).catch(() => [])).not.toContain(id);
   });
 });
 

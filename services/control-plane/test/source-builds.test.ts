@@ -273,16 +273,15 @@ describe('a build in progress', () => {
     expect((await platform.get(id)).status).toBe(404);
   });
 
-  it('ends with a control-plane that is killed, and the next one begins it again', async () => {
+  it('goes on while control-plane is killed, and the next one takes its result', async () => {
     const id = await createForTest();
     const held = gate('killed');
     const { body } = await deploy(platform, id, { install_command: `${held.command} && ${LINK_PACKAGES}` });
     const pid = await held.reached();
     await platform.kill();
-    await waitFor(() => !isAlive(pid), { what: 'the end of the build' });
-    await held.open();
     await platform.startService();
+    await held.open();
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-    expect(await readFile(join(platform.folder, 'killed.at'), 'utf8')).not.toBe(`${pid}\n`);
+    expect(await readFile(join(platform.folder, 'killed.at'), 'utf8')).toBe(`${pid}\n`);
   });
 });

@@ -47,6 +47,12 @@ oauth-broker:
   internal: true
   calls: [org-access, control-plane, postgres, redis, eventBus, internet]
   graceSeconds: 60
+builder:
+  values: builder
+  kind: Deployment
+  internal: false
+  calls: [control-plane, registry, redis, internet]
+  graceSeconds: 60
 data-plane:
   values: dataPlane
   kind: StatefulSet
@@ -96,7 +102,7 @@ names: [INTERNAL_TOKEN, DATA_PLANE_KEY, CONTROL_PLANE_ENCRYPTION_KEY, ORG_ACCESS
   "POSTGRES_CONTROL_PLANE" $v.postgres.controlPlane.uri "POSTGRES_ORG_ACCESS" $v.postgres.orgAccess.uri
   "POSTGRES_OAUTH_BROKER" $v.postgres.oauthBroker.uri "POSTGRES_REGISTRY" $v.postgres.registry.uri
   "POSTGRES_DEPLOYMENTS" $v.postgres.deployments.uri "REDIS_PLATFORM" $v.redis.platform.uri
-  "REDIS_DEPLOYMENTS" $v.redis.deployments.uri "REDIS_EVENT_BUS" $v.eventBus.redis.uri
+  "REDIS_DEPLOYMENTS" $v.redis.deployments.uri "REDIS_BUILDS" $v.redis.builds.uri "REDIS_EVENT_BUS" $v.eventBus.redis.uri
   "KAFKA_PASSWORD" $v.kafka.password.value "KAFKA_DEPLOYMENTS_PASSWORD" $v.kafka.deploymentsPassword.value
   "KAFKA_CA" $v.kafka.ca.value "S3_ACCESS_KEY_ID" $v.storage.s3.accessKeyId.value
   "S3_SECRET_ACCESS_KEY" $v.storage.s3.secretAccessKey.value

@@ -3,7 +3,6 @@ import { selectPassedVariables } from './passed-variables.ts';
 
 it('data-plane runs deployments as the person who starts the platform says, and gets nothing else', () => {
   const engine = {
-    PIP_INDEX_URL: 'https://packages.example.com/simple',
     DRIVER: 'process',
     DOCKER_HOST: 'unix:///run/user/1000/docker.sock',
     CONTAINER_NETWORK: 'host',
@@ -13,10 +12,21 @@ it('data-plane runs deployments as the person who starts the platform says, and 
     selectPassedVariables('data-plane', {
       ...engine,
       DOCKER_CONTEXT: '',
+      PIP_INDEX_URL: 'https://packages.example.com/simple',
       OPENAI_API_KEY: 'secret',
       DATABASE_URI: 'postgres://else',
     }),
   ).toEqual(engine);
+});
+
+it('builders find packages where the person who starts the platform says, and get nothing else', () => {
+  const packages = {
+    PIP_INDEX_URL: 'https://packages.example.com/simple',
+    RUNYARD_PYTHONS: '/opt/python3.13/bin/python3',
+  };
+  expect(selectPassedVariables('builder', { ...packages, DRIVER: 'process', OPENAI_API_KEY: 'secret' })).toEqual(
+    packages,
+  );
 });
 
 it('the gateway counts failures to authenticate as the person who starts the platform has configured', () => {

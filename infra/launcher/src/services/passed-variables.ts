@@ -16,6 +16,9 @@ const PASSED_ON = {
     'DOCKER_CERT_PATH',
     'DOCKER_TLS_VERIFY',
     'XDG_RUNTIME_DIR',
+    'RUNYARD_PYTHONS',
+  ],
+  builder: [
     // Python projects are installed with these.
     'RUNYARD_PYTHONS',
     ...INDEX_VARIABLES,

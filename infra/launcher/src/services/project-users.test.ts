@@ -97,12 +97,12 @@ describe('projects and builds run as', () => {
   });
 });
 
-it('the data folder is closed to other users, except for the way to deployments and to folders that have to stay open', async () => {
-  for (const name of ['deployments', 'kafka', 'postgres', 'agents/mine'])
+it('the data folder is closed to other users, except for the way to builds and to folders that have to stay open', async () => {
+  for (const name of ['builder', 'kafka', 'postgres', 'agents/mine'])
     mkdirSync(inWork('data', name), { recursive: true });
   writeFileSync(inWork('data/redis.conf'), '');
   await closeDataFolder(inWork('data'), [inWork('data/agents/mine')]);
   const modeOf = (name: string) => statSync(inWork('data', name)).mode & 0o777;
-  const names = ['', 'secrets', 'kafka', 'redis.conf', 'deployments', 'postgres', 'agents'];
+  const names = ['', 'secrets', 'kafka', 'redis.conf', 'builder', 'postgres', 'agents'];
   expect(names.map(modeOf)).toEqual([0o711, 0o700, 0o700, 0o600, 0o755, 0o755, 0o755]);
 });

@@ -7,7 +7,7 @@ import { InfrastructureError } from '@runyard/local-infra';
 import type { ProjectFolder } from '../project/read-project.ts';
 import { findInaccessible, findInaccessibleBelow } from './inaccessible-paths.ts';
 
-/** The variable of control-plane and data-plane with the users that run the code of projects and builds. */
+/** The variable of builder and data-plane with the users that run the code of projects and builds. */
 export interface ProjectUserSettings {
   PROJECT_USERS: string;
 }
@@ -23,17 +23,12 @@ export interface ProjectUserChoice {
 const HIGHEST = { uid: 999_999_999, gid: 999_999_999 };
 const SETTINGS: ProjectUserSettings = { PROJECT_USERS: `100000-${HIGHEST.uid}` };
 /**
- * Folders that others close: control-plane and data-plane close what is in theirs, and Postgres what is in the one
+ * Folders that others close: builder and data-plane close what is in theirs, and Postgres what is in the one
  * that its account has to get through.
  */
-const CLOSED_FROM_WITHIN: ReadonlySet<string> = new Set(['deployments', 'data-plane', 'postgres']);
+const CLOSED_FROM_WITHIN: ReadonlySet<string> = new Set(['builder', 'data-plane', 'postgres']);
 /** Folders whose bundles start processes with code of projects. */
-const STARTING_HOSTS = [
-  'services/agent-api',
-  'services/run-worker',
-  'services/control-plane',
-  'infra/platform-services',
-];
+const STARTING_HOSTS = ['services/agent-api', 'services/run-worker', 'services/builder'];
 const VARIABLE = 'RUNYARD_PROJECT_USERS';
 const ADVICE = 'run code that you trust (docs/security.md)';
 

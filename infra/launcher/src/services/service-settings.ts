@@ -15,7 +15,7 @@ import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
 export interface ServiceSettings {
-  name: 'org-access' | 'control-plane' | 'data-plane' | 'registry' | 'oauth-broker' | 'gateway';
+  name: 'org-access' | 'control-plane' | 'data-plane' | 'builder' | 'registry' | 'oauth-broker' | 'gateway';
   port: number;
   env: Record<string, string>;
   /** Settings that must not be in an environment. */
@@ -60,6 +60,7 @@ export async function createServiceSettings(options: {
     orgAccess: await freePort(),
     controlPlane: await freePort(),
     dataPlane: await freePort(),
+    builder: await freePort(),
     registry: await freePort(),
     oauthBroker: await freePort(),
     gateway: options.port || (await freePort()),
@@ -77,6 +78,8 @@ export async function createServiceSettings(options: {
     env: { ...bus.env, ...traces.env, PUBLIC_URL: `http://127.0.0.1:${ports.gateway}` },
     secrets: { ...bus.secrets, ...traces.secrets, INTERNAL_TOKEN: internalToken },
   };
+  // The user of our own Redis reaches the queue of this name alone.
+  const queue = { BUILD_QUEUE_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}` };
   const bundle = (service: string) => join(options.repository, 'services', service, 'dist/main.js');
 
   const orgAccess: ServiceSettings = {
@@ -106,7 +109,7 @@ export async function createServiceSettings(options: {
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DATA_DIR: deploymentsDir,
       LOCAL_PROJECTS: 'true',
-      ...options.projectUsers,
+      ...queue,
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('control-plane', options.environment),
     },
@@ -143,6 +146,22 @@ export async function createServiceSettings(options: {
       DATA_PLANE_KEY: dataPlaneKey,
       ENCRYPTION_KEY: await secret('data-plane.encryption-key'),
     },
+  };
+  const builder: ServiceSettings = {
+    name: 'builder',
+    port: ports.builder,
+    stopMs: 12_000,
+    // It runs code of strangers, and gets nothing that opens another service.
+    env: {
+      ...traces.env,
+      ...queue,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      REGISTRY_SERVICE_URL: registryUrl,
+      DATA_DIR: join(dataDir, 'builder'),
+      ...options.projectUsers,
+      ...selectPassedVariables('builder', options.environment),
+    },
+    secrets: { ...traces.secrets, REDIS_URI: servers.redis.buildsUrl },
   };
   const registry: ServiceSettings = {
     name: 'registry',
@@ -194,7 +213,7 @@ export async function createServiceSettings(options: {
     },
     secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
-  return { settings: [orgAccess, controlPlane, dataPlane, registry, oauthBroker, gateway], internalToken };
+  return { settings: [orgAccess, controlPlane, dataPlane, builder, registry, oauthBroker, gateway], internalToken };
 }
 
 function eventBusSettings({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {

@@ -34,10 +34,11 @@ export async function startServices(options: {
   const processes = assignProcesses(settings, process.env);
   const starting = processes.map((settings) => superviseService({ ...options, ...settings, logDir }));
   const stop = async () => {
-    // The edge stops first, so that nobody asks the others through it, then the deployments with the data plane, which
-    // still reports to control-plane, and then what they were made, pulled and authenticated with.
-    const isLast = (name: string) => name !== 'gateway' && name !== 'data-plane';
-    for (const stops of [(name: string) => name === 'gateway', (name: string) => name === 'data-plane', isLast]) {
+    // The edge stops first, so that nobody asks the others through it, then deployments with the data plane and builds,
+    // which still report to control-plane, and then what they were made, pulled and authenticated with.
+    const runsProjects = (name: string) => name === 'data-plane' || name === 'builder';
+    const isLast = (name: string) => name !== 'gateway' && !runsProjects(name);
+    for (const stops of [(name: string) => name === 'gateway', runsProjects, isLast]) {
       const stopping = processes.map(async ({ name }, index) => {
         const running = stops(name) ? await starting[index]!.catch(() => null) : null;
         await running?.stop();

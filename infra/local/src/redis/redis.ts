@@ -11,7 +11,17 @@ import { findRedis } from './installations.ts';
 
 export interface RedisServer extends StartedServer {
   url: string;
+  /** As a user that reaches the queue of builds alone; `url` where the server is not our own. */
+  buildsUrl: string;
 }
+
+/** Builders need BullMQ's commands, on the keys of their queue. */
+const BUILDS_USER = 'runyard-builds';
+const BUILDS_RULES = [
+  ...['~{runyard:builds}:*', '-@all', '+@read', '+@write', '+@transaction', '+@blocking', '-@dangerous', '-@admin'],
+  ...['+ping', '+auth', '+hello', '+time', '+client|setname', '+info', '-@scripting', '-scan', '-randomkey', '-dbsize'],
+  ...['+eval', '+evalsha', '+script|exists', '+script|load'],
+].join(' ');
 
 const variable = 'RUNYARD_REDIS_URL';
 
@@ -20,16 +30,18 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   if (given) {
     const version = await checkRedis(given, `Redis at ${variable}`);
     context.progress(`Redis ${version}: the one at ${variable}`);
-    return { origin: 'environment', url: given, stop: async () => {} };
+    return { origin: 'environment', url: given, buildsUrl: given, stop: async () => {} };
   }
   const { dataDir } = context.supervisor;
   const folder = join(dataDir, 'redis');
   await mkdir(folder, { recursive: true });
   const port = await choosePort(dataDir, 'redis');
   const password = await readOrCreateSecret(join(dataDir, 'redis.password'));
+  const buildsPassword = await readOrCreateSecret(join(dataDir, 'redis.builds-password'));
   const configFile = join(dataDir, 'redis.conf');
   const logFile = join(dataDir, 'redis.log');
   const url = `redis://:${password}@127.0.0.1:${port}`;
+  const buildsUrl = `redis://${BUILDS_USER}:${buildsPassword}@127.0.0.1:${port}`;
 
   const found = await findRedis(context);
   const docker = 'missing' in found ? await findDocker(context.environment) : null;
@@ -39,7 +51,7 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
     );
   }
   // The password is in a private file because everybody can read a command line.
-  await writePrivateFile(configFile, redisConfig({ port, password, folder }, Boolean(docker)));
+  await writePrivateFile(configFile, redisConfig({ port, password, buildsPassword, folder }, Boolean(docker)));
   const server =
     'program' in found
       ? await context.supervisor.start({
@@ -70,18 +82,22 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   });
   const origin = 'program' in found ? found.origin : 'docker';
   context.progress(`Redis ${version} (${origin}) on port ${port}`);
-  return { origin, url, stop: async () => void (await server.stop(5_000)) };
+  return { origin, url, buildsUrl, stop: async () => void (await server.stop(5_000)) };
 }
 
 /**
  * Returns the configuration. Wake-ups and event streams are kept in an append-only file. `noeviction` is required: a
  * Redis that may evict keys under memory pressure evicts queues.
  */
-function redisConfig(server: { port: number; password: string; folder: string }, inContainer: boolean): string {
+function redisConfig(
+  server: { port: number; password: string; buildsPassword: string; folder: string },
+  inContainer: boolean,
+): string {
   return [
     `bind ${inContainer ? '0.0.0.0' : '127.0.0.1'}`,
     `port ${server.port}`,
     `requirepass ${server.password}`,
+    `user ${BUILDS_USER} on >${server.buildsPassword} ${BUILDS_RULES}`,
     `dir ${JSON.stringify(inContainer ? '/data' : server.folder)}`,
     'appendonly yes',
     'appendfsync everysec',

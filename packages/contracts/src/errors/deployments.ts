@@ -71,6 +71,27 @@ export const DEPLOYMENT_ERRORS = {
     meaning: 'The upload URL was changed, has expired, or its deployment was deleted.',
     remedy: 'Ask for another.',
   },
+  build_url_invalid: {
+    status: 403,
+    meaning: 'The URL with which a builder asks was changed, or is older than two days.',
+    remedy:
+      'Nothing: the build is put into the queue again. Often: set the same `ENCRYPTION_KEY` for all control-planes.',
+  },
+  build_taken: {
+    status: 409,
+    meaning: 'A builder asks for a build that another one was at work on a moment ago.',
+    remedy: 'Nothing: it asks again, and gets the build when the other one is not heard of any more.',
+  },
+  build_not_ordered: {
+    status: 409,
+    meaning: 'A builder sends or fetches something of a build that another one has now, or that nobody needs any more.',
+    remedy: 'Nothing: it stops. Often: see why builders are slow to report, or are killed.',
+  },
+  build_source_missing: {
+    status: 404,
+    meaning: 'The archive that a revision is built of is not in the object storage any more.',
+    remedy: 'Upload it again.',
+  },
   agent_already_deployed: {
     status: 409,
     meaning: 'An agent has one deployment in each environment, and this one has it.',

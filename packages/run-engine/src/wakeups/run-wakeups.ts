@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RUN_WAKEUP_QUEUE, type RunWakeup } from '@runyard/contracts';
+import { openQueueConnection } from '@runyard/signals/queue-connection';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { findRedisWarnings, openWakeupConnection } from './redis-connection.ts';
+import { findRedisWarnings } from './redis-warnings.ts';
 
 export interface RunWakeupsOptions {
   /** Redis URL. */
@@ -37,7 +38,7 @@ export class RunWakeups {
 
   constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
     this.#onError = onError;
-    this.#redis = openWakeupConnection(redis, onError);
+    this.#redis = openQueueConnection(redis, onError);
     this.#queue = new Queue(RUN_WAKEUP_QUEUE, {
       connection: this.#redis,
       prefix: queuePrefix(keyPrefix),

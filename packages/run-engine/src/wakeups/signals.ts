@@ -1,5 +1,5 @@
+import { duplicateConnection, openQueueConnection } from '@runyard/signals/queue-connection';
 import type { Redis } from 'ioredis';
-import { duplicateConnection, openWakeupConnection } from './redis-connection.ts';
 import type { RunWakeupsOptions } from './run-wakeups.ts';
 
 export interface SignalsOptions extends RunWakeupsOptions {
@@ -21,7 +21,7 @@ export class WorkSignals {
   #isAskedAgain = false;
 
   constructor({ redis, keyPrefix, topic, onError = () => undefined }: SignalsOptions) {
-    this.#redis = openWakeupConnection(redis, onError);
+    this.#redis = openQueueConnection(redis, onError);
     this.#channel = `${keyPrefix}:${topic}`;
     this.#onError = onError;
   }

@@ -1,7 +1,7 @@
 import { RUN_WAKEUP_QUEUE, type RunWakeup } from '@runyard/contracts';
+import { openQueueConnection } from '@runyard/signals/queue-connection';
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { openWakeupConnection } from './redis-connection.ts';
 import { queuePrefix, type RunWakeupsOptions } from './run-wakeups.ts';
 
 /** Seconds of one blocking read of the queue; the next follows at once. BullMQ blocks no longer than that. */
@@ -19,7 +19,7 @@ export class WakeupReceiver {
   #isClosed = false;
 
   constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
-    this.#redis = openWakeupConnection(redis, onError);
+    this.#redis = openQueueConnection(redis, onError);
     this.#worker = new Worker(RUN_WAKEUP_QUEUE, null, {
       connection: this.#redis,
       prefix: queuePrefix(keyPrefix),

@@ -1,25 +1,25 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGzip } from 'node:zlib';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildName } from '@runyard/deployments';
-import { BuildError, projectLayer } from '@runyard/deployments';
-import type { ObjectStorage } from '@runyard/object-storage';
+import { findRoom, type ObjectStorage } from '@runyard/object-storage';
+import { ClientDisconnectedError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { BoundedBytes } from '../bounded-bytes.ts';
 import { objectsPrefix } from '../revisions/deployment-objects.ts';
-import { withFreeDisk } from './free-disk.ts';
 
 export interface BuildArchivesOptions {
   objects: Pick<ObjectStorage, 'put' | 'open' | 'exists' | 'remove' | 'removeBelow'>;
   temporaryFolder: string;
-  /** Bytes of one project, unpacked. */
+  /** Bytes of one archive. */
   limitBytes: number;
-  /** Limits the packing of one. */
+  /** Milliseconds in which one has to arrive and be stored. */
   timeoutMs: number;
-  /** Free bytes of the disk with the folder below which none is packed. */
+  /** Free bytes of the disk with the folder below which none is received. */
   minFreeBytes: number;
 }
 
@@ -32,31 +32,39 @@ export class BuildArchives {
   }
 
   /**
-   * Stores the folder of a build.
+   * Receives the archive of a build, whole or not at all.
    *
-   * @param say gets a sentence about each entry that the archive lacks or changes
-   * @throws BuildError when a file cannot be read; ObjectStorageUnavailableError
+   * @param isWanted is asked when it has arrived: it replaces the archive of another attempt
+   * @returns false when it was not wanted
+   * @throws PayloadTooLargeError, InsufficientStorageError, ClientDisconnectedError, ObjectStorageUnavailableError
    */
-  async store(
-    name: BuildName,
-    directory: string,
-    { say, signal }: { say: (line: string) => void; signal: AbortSignal },
-  ): Promise<void> {
-    const { objects, temporaryFolder, limitBytes, timeoutMs, minFreeBytes } = this.#options;
+  async receive(name: BuildName, req: IncomingMessage, isWanted: () => Promise<boolean>): Promise<boolean> {
+    const { objects, temporaryFolder, timeoutMs } = this.#options;
     await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
     const file = join(temporaryFolder, uuidv7());
     try {
-      await withDeadline(signal, timeoutMs, (limited) =>
-        withFreeDisk(limited, { folder: temporaryFolder, minFreeBytes }, async (ended) => {
-          // The archive mostly crosses a fast network once: little is gained by packing it tighter.
-          const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-          const bytes = upTo(projectLayer(directory, say), limitBytes);
-          await pipeline(bytes, gzip, createWriteStream(file, { mode: 0o600 }), { signal: ended });
-          await objects.put(pathOf(name), file, ended);
-        }),
-      );
+      return await withDeadline(undefined, timeoutMs, async (limited) => {
+        await this.#write(req, file, limited);
+        if (!(await isWanted())) return false;
+        await objects.put(pathOf(name), file, limited);
+        return true;
+      });
     } finally {
       await rm(file, { force: true });
+    }
+  }
+
+  async #write(req: IncomingMessage, file: string, signal: AbortSignal): Promise<void> {
+    const { temporaryFolder: folder, minFreeBytes, limitBytes } = this.#options;
+    const { bytes: room, refusal } = await findRoom(null, { folder, minFreeBytes });
+    if (room <= 0) throw refusal;
+    const bounded = new BoundedBytes(limitBytes);
+    const toFile = createWriteStream(file, { mode: 0o600 });
+    try {
+      await pipeline(req.iterator({ destroyOnReturn: false }), bounded, toFile, { signal });
+    } catch (error) {
+      if (req.destroyed && !req.complete) throw new ClientDisconnectedError(error);
+      throw error;
     }
   }
 
@@ -80,13 +88,3 @@ export class BuildArchives {
 }
 
 const pathOf = ({ deploymentId, key }: BuildName) => `${objectsPrefix(deploymentId)}builds/${key}.tar.gz`;
-
-/** @throws BuildError for more bytes */
-async function* upTo(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > limitBytes) throw new BuildError(`The built project is larger than ${limitBytes} bytes`);
-    yield chunk;
-  }
-}

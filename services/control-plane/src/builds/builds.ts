@@ -1,132 +1,81 @@
-import type { DeploymentSource, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import { withDeadline } from '@runyard/deadline';
 import type {
-  Artifact,
-  ReferencedSecrets,
-  RolloutDeployment,
-  RolloutRevision,
-  SecretSets,
-  Semaphore,
-} from '@runyard/deployments';
-import { Artifacts, BuildError, type BuildInput, type LocalProject, openLocalDirectory } from '@runyard/deployments';
-import type { OpenRevisionLog } from '@runyard/revision-logs';
-import { secretMask, withLastLines } from '@runyard/revision-logs';
-import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
+  BuildEnd,
+  BuildOrder,
+  DeploymentSource,
+  OrderedResult,
+  OrderedSource,
+  PlatformImage,
+  Secret,
+  SecretReference,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '@runyard/contracts';
+import { withDeadline } from '@runyard/deadline';
+import type { ReferencedSecrets, RolloutDeployment, RolloutRevision, SecretSets } from '@runyard/deployments';
+import { Artifacts, BuildError, type BuildInput, type ImageArtifact, openFolderOf } from '@runyard/deployments';
+import type { OpenRevisionLog, RevisionLog } from '@runyard/revision-logs';
+import { isStorageOutage } from '../image-registry/storage-outage.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
-import type { BuildSource } from './build-source.ts';
-import { Builder, type BuilderOptions, type BuildOrder } from './builder.ts';
-import { withFreeDisk } from './free-disk.ts';
+import type { BuildSource, BuildSources } from '../sources/build-source.ts';
+import type { BuildArchives } from './build-archives.ts';
+import type { BuildProduct } from './build-store.ts';
+import type { BuildUrls } from './build-urls.ts';
 import { type OutagePauses, retryDuringOutages } from './retry-during-outages.ts';
 
-/** Opens the build source of a revision, by its kind of source. Kinds without an entry are not built. */
-export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
-
-export interface BuildsOptions extends BuilderOptions {
+export interface BuildsOptions {
   sources: BuildSources;
   secrets: SecretSets;
   referenced: Pick<ReferencedSecrets, 'read'>;
   openLog: OpenRevisionLog;
-  semaphore: Semaphore;
   /** Limits one build, and separately its waiting for the object storage. */
   timeoutMs: number;
   outagePauses?: OutagePauses;
-  /** Free bytes of the disk with `dataDir` below which builds are ended. */
-  minFreeBytes: number;
   /** Makes images of built projects, for remote data planes and where projects do not run from a folder. */
   images: RevisionImages;
+  archives: Pick<BuildArchives, 'has'>;
+  /** Bytes of one built project, unpacked, where it is kept as an archive. */
+  archiveBytesMax: number;
+  urls: BuildUrls;
   /** True when this platform runs a project from the folder it was built in. */
   runsFolders: boolean;
 }
 
+/** A project that a builder has pushed. */
+export type PushedLayer = Extract<BuildEnd, { kind: 'layer' }>;
+
 const OUTAGE_PAUSES: OutagePauses = { firstMs: 1_000, longestMs: 30_000 };
 
-/**
- * Builds revisions. `semaphore` limits the builds of all deployments together; the caller builds one revision of a
- * deployment at a time.
- */
+/** Knows what is built of a revision: what is there already, what a builder has to do, and what becomes of it. */
 export class Builds {
   readonly #options: BuildsOptions;
-  readonly #artifacts: Artifacts;
-  readonly #builder: Builder;
 
   constructor(options: BuildsOptions) {
     this.#options = options;
-    this.#artifacts = new Artifacts(options.dataDir);
-    this.#builder = new Builder(this.#artifacts, options);
-  }
-
-  /** Returns the key of the revision's build. Its source has to be one that is built. */
-  async keyOf(revision: RolloutRevision): Promise<string> {
-    return Artifacts.keyOf((await this.#openSource(revision)).input);
-  }
-
-  /** Returns whether revisions of this source have to be built before they run. */
-  isBuilt(source: string): boolean {
-    return this.#options.sources[source as DeploymentSource] !== undefined;
-  }
-
-  /** Returns the artifact of the revision; null when it has to be built (again, or on this machine). */
-  async find(revision: RolloutRevision): Promise<Artifact | null> {
-    const images = this.#imagesFor(revision);
-    if (images) return images.find(revision);
-    if (!this.isBuilt(revision.source)) return null;
-    const project = await this.#projectOf((await this.#openSource(revision)).input);
-    return project && { kind: 'project', project };
   }
 
   /**
-   * Makes the artifact of a project that needs no build.
+   * Prepares the build of a revision, and returns its product when nothing has to be built, as a build with the same
+   * input exists. While the storage is unavailable that a build needs, it waits here and takes no builder.
    *
-   * @throws BuildError when no image can be made of the project; ObjectStorageUnavailableError when the image cannot
-   * be made now
+   * @throws BuildError when nothing can be built of it; the signal's reason when the signal aborts
    */
-  async useFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
-    const { openLog } = this.#options;
-    const images = this.#imagesFor(revision);
-    if (!images) return { kind: 'project', project };
+  async prepare(revision: RolloutRevision, signal: AbortSignal): Promise<BuildProduct | null> {
+    const { openLog, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
-      return await images.makeFromFolder(revision, project, { say, signal });
-    } catch (error) {
-      if (isStorageOutage(error)) say(`${error.message}: trying again`);
-      throw error;
-    } finally {
-      await log.close();
-    }
-  }
-
-  /**
-   * Builds the revision as soon as a slot is free, unless a build with the same input exists. Awaits `onBegin` when it
-   * gets its slot. While the object storage it needs is unavailable, the build waits without a slot, so that others can
-   * build.
-   *
-   * @throws BuildError with the last lines of the log; the signal's reason when the signal aborts; any error of
-   * `onBegin`
-   */
-  async build(
-    deployment: RolloutDeployment,
-    revision: RolloutRevision,
-    { signal, onBegin }: { signal: AbortSignal; onBegin: () => Promise<unknown> },
-  ): Promise<void> {
-    const { semaphore, openLog, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
-    const images = this.#imagesFor(revision);
-    const log = openLog(buildLogOf(revision), { secrets: [] });
-    const say = (line: string) => log.write(line, { source: 'build' });
-    try {
-      const { source } = await this.#openSource(revision);
-      const check = () => Promise.all([source.check?.(signal), images?.checkStorage(signal)]);
-      const work = (onTurn: () => void) =>
-        semaphore.run(signal, async () => {
-          onTurn();
-          await onBegin();
-          await this.#buildInTurn(deployment, revision, signal);
-        });
+      const source = await this.#openSource(revision);
+      const images = this.#imagesFor(revision);
+      const check = () => Promise.all([source?.check?.(signal), images?.checkStorage(signal)]);
+      let product: BuildProduct | null = null;
+      const work = async (onBegin: () => void) => {
+        onBegin();
+        product = await withDeadline(signal, timeoutMs, (limited) => this.#findProduct(revision, source, log, limited));
+      };
       await retryDuringOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
+      return product;
     } catch (error) {
       signal.throwIfAborted();
-      // A build that waited in vain for its slot fails like one that began.
-      await onBegin();
       if (!isStorageOutage(error)) throw error;
       throw new BuildError(`${error.message} until the build's time was over.`, { cause: error });
     } finally {
@@ -134,64 +83,110 @@ export class Builds {
     }
   }
 
-  /** Removes the deployment's artifacts except those of these revisions. */
-  async keepOnly(deploymentId: string, revisions: RolloutRevision[]): Promise<void> {
-    const inputs: BuildInput[] = [];
-    for (const revision of revisions)
-      if (this.isBuilt(revision.source)) inputs.push((await this.#openSource(revision)).input);
-    await this.#artifacts.keepOnly(deploymentId, inputs.map(Artifacts.keyOf));
-    // Without a revision it is not known what they ran as, and images may be left.
-    if (revisions.length > 0 && !revisions.some((revision) => this.#imagesFor(revision))) return;
-    const ids = revisions.map(({ id }) => id);
-    await this.#options.images.keepOnly(deploymentId, ids, inputs.map(Artifacts.keyOf));
-  }
-
-  async remove(deploymentId: string): Promise<void> {
-    await this.#builder.remove(deploymentId);
-  }
-
-  /** @throws ObjectStorageUnavailableError when a storage it needs became unavailable; the build may be tried again */
-  async #buildInTurn(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<void> {
-    const { openLog, secrets: sets, timeoutMs, dataDir, minFreeBytes } = this.#options;
-    const { input, source } = await this.#openSource(revision);
-    const own = sets.decrypt(deployment.id, revision.encryptedSecrets);
+  /**
+   * Says what a builder needs to know, but the epoch of its order.
+   *
+   * @throws BuildError; UnavailableError when it cannot be said now
+   */
+  async describe(
+    deployment: RolloutDeployment,
+    revision: RolloutRevision,
+    signal: AbortSignal,
+  ): Promise<(epoch: number) => BuildOrder> {
+    const { urls, timeoutMs, secrets: sets } = this.#options;
+    const { id, deploymentId } = revision;
+    const source = await this.#openSource(revision);
+    const input = this.#inputOf(revision, source);
+    const own = sets.decrypt(deploymentId, revision.encryptedSecrets);
     const all = [...own, ...(await this.#readReferenced(deployment, revision))];
-    const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));
-    const log = openLog(buildLogOf(revision), { secrets: Object.values(secrets) });
+    const resultOf = await this.#describeResult(revision, signal);
+    const sourceAt = source ? await source.describe() : await describeFolder(revision);
+    return (epoch) => ({
+      deployment_id: deploymentId,
+      revision_id: id,
+      source: sourceAt(urls.make('source', id, epoch)),
+      langgraph_config_path: input.configPath,
+      install_command: input.installCommand,
+      build_command: input.buildCommand,
+      variables: Object.fromEntries(all.map(({ name, value }) => [name, value])),
+      timeout_seconds: Math.ceil(timeoutMs / 1000),
+      result: resultOf(epoch),
+      report_url: urls.make('report', id, epoch),
+      end_url: urls.make('end', id, epoch),
+    });
+  }
+
+  /** Names the archive of a revision's build. */
+  async archiveOf(revision: RolloutRevision): Promise<{ deploymentId: string; key: string }> {
+    return Artifacts.nameOf(this.#inputOf(revision, await this.#openSource(revision)));
+  }
+
+  /** Returns the product of a build that a builder has put; null when its archive is not there. */
+  async findArchive(revision: RolloutRevision, signal: AbortSignal): Promise<BuildProduct | null> {
+    const name = await this.archiveOf(revision);
+    return (await this.#options.archives.has(name, signal)) ? { key: name.key } : null;
+  }
+
+  /**
+   * Makes the image of a revision, whose project a builder has pushed.
+   *
+   * @throws BuildError; RegistryUnavailableError; RegistryRefusedError when the layer is gone
+   */
+  async makeImage(revision: RolloutRevision, layer: PushedLayer, signal: AbortSignal): Promise<BuildProduct> {
+    const { openLog, images } = this.#options;
+    const log = openLog(buildLogOf(revision), { secrets: [] });
     try {
-      await withDeadline(signal, timeoutMs, async (limited) => {
-        const order = { input, source, secrets, log };
-        const build = (ended: AbortSignal) => this.#build(revision, { ...order, signal: ended });
-        await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
-          signal.throwIfAborted();
-          if (error instanceof BuildError || !limited.aborted) throw error;
-          throw new BuildError(`The build was not done within ${timeoutMs / 1000} s`);
-        });
-      });
-    } catch (error) {
-      if (!(error instanceof BuildError)) throw error;
-      const mask = secretMask(Object.values(secrets));
-      throw new BuildError(withLastLines(mask(error.message), log), { cause: error });
+      const source = await this.#openSource(revision);
+      const build = source && Artifacts.keyOf(this.#inputOf(revision, source));
+      const say = (line: string) => log.write(line, { source: 'build' });
+      return toProduct(await images.make(revision, build, layer, { say, signal }));
     } finally {
       await log.close();
     }
   }
 
-  /** Builds what does not exist yet. Once an image is made, the folder it was made from is not needed any more. */
-  async #build(revision: RolloutRevision, order: BuildOrder): Promise<void> {
-    const { input, signal, log } = order;
+  /** Removes the deployment's images except those of these revisions. */
+  async keepOnly(deploymentId: string, revisions: RolloutRevision[]): Promise<void> {
+    // Without a revision it is not known what they ran as, and images may be left.
+    if (revisions.length > 0 && !revisions.some((revision) => this.#imagesFor(revision))) return;
+    const keys: string[] = [];
+    for (const revision of revisions) {
+      const source = await this.#openSource(revision);
+      if (source) keys.push(Artifacts.keyOf(this.#inputOf(revision, source)));
+    }
+    const ids = revisions.map(({ id }) => id);
+    await this.#options.images.keepOnly(deploymentId, ids, keys);
+  }
+
+  async #findProduct(
+    revision: RolloutRevision,
+    source: BuildSource | null,
+    log: Pick<RevisionLog, 'write'>,
+    signal: AbortSignal,
+  ): Promise<BuildProduct | null> {
     const say = (line: string) => log.write(line, { source: 'build' });
     const images = this.#imagesFor(revision);
-    const makeImage = await images?.begin(revision, Artifacts.keyOf(input), signal);
-    const before = await this.#projectOf(input);
-    if (images ? makeImage === null : before) {
-      say('Nothing of it has changed since it was built: that build is taken');
-      return;
+    if (!source) await openFolderOf(revision);
+    const build = source && Artifacts.keyOf(this.#inputOf(revision, source));
+    const image = await images?.prepare(revision, build, { say, signal });
+    const product = images ? (image ? toProduct(image) : null) : await this.findArchive(revision, signal);
+    if (product) say('Nothing of it has changed since it was built: that build is taken');
+    return product;
+  }
+
+  async #describeResult(revision: RolloutRevision, signal: AbortSignal): Promise<(epoch: number) => OrderedResult> {
+    const { urls, archiveBytesMax } = this.#options;
+    const images = this.#imagesFor(revision);
+    if (!images) {
+      return (epoch) => ({
+        kind: 'archive',
+        url: urls.make('archive', revision.id, epoch),
+        bytes_max: archiveBytesMax,
+      });
     }
-    const project = before ?? (await this.#builder.build(order));
-    if (!makeImage) return;
-    await makeImage(project, say);
-    await this.#artifacts.discard(Artifacts.nameOf(input));
+    const architecture = await images.findArchitecture(signal);
+    const pushToken = images.issuePushToken(revision.deploymentId);
+    return () => ({ kind: 'layer', push_token: pushToken, architecture });
   }
 
   /** Returns undefined for a revision that runs from the folder it was built in. */
@@ -206,24 +201,21 @@ export class Builds {
     return this.#options.referenced.read(deployment, revision.secretReferences as unknown as SecretReference[]);
   }
 
-  async #projectOf(input: BuildInput): Promise<LocalProject | null> {
-    const folder = await this.#artifacts.find(Artifacts.nameOf(input));
-    return folder === null
-      ? null
-      : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath }, { isBuilt: true });
+  /** Returns null for a folder, which needs no build. */
+  async #openSource(revision: RolloutRevision): Promise<BuildSource | null> {
+    const open = this.#options.sources[revision.source as DeploymentSource];
+    if (open) return open(revision);
+    if (revision.source === ('local_directory' satisfies DeploymentSource)) return null;
+    throw new Error(`revisions of ${revision.source} are not built`);
   }
 
-  async #openSource(revision: RolloutRevision): Promise<{ input: BuildInput; source: BuildSource }> {
-    const open = this.#options.sources[revision.source as DeploymentSource];
-    if (!open) throw new Error(`revisions of ${revision.source} are not built`);
-    const source = await open(revision);
-    const input = Artifacts.inputOf(
+  #inputOf(revision: RolloutRevision, source: BuildSource | null): BuildInput {
+    return Artifacts.inputOf(
       revision.deploymentId,
-      source.key,
+      source?.key ?? revision.id,
       revision.sourceConfig as SourceConfig,
       revision.sourceRevisionConfig as SourceRevisionConfig,
     );
-    return { input, source };
   }
 }
 
@@ -234,4 +226,15 @@ function isRemote({ sourceConfig }: RolloutRevision): boolean {
 
 function buildLogOf({ deploymentId, id }: RolloutRevision) {
   return { deploymentId, revisionId: id, kind: 'build' as const };
+}
+
+/** @throws BadRequestError that names the fault in the folder */
+async function describeFolder(revision: RolloutRevision): Promise<() => OrderedSource> {
+  const { directory: path } = await openFolderOf(revision);
+  return () => ({ kind: 'folder', path });
+}
+
+/** The images that are made here have both. */
+function toProduct({ imageUri: uri, settings = {}, architecture = '' }: ImageArtifact): PlatformImage {
+  return { uri, settings, architecture };
 }

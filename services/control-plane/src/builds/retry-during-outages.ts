@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
+import { isStorageOutage } from '../image-registry/storage-outage.ts';
 
 /** Pauses between two checks whether the storage is available again; they grow. */
 export interface OutagePauses {

@@ -1,6 +1,6 @@
 import { ImageRemoval, StoredBytes, type StoredBytesRequest } from '@runyard/contracts';
+import { RegistryUnavailableError } from '@runyard/image-registry';
 import { InternalClient, InternalTokenRefusedError } from '@runyard/service-kit';
-import { RegistryUnavailableError } from './registry-unavailable-error.ts';
 
 const QUESTION_TIMEOUT_MS = 3_000;
 /** A bucket may have many objects of one deployment. What is left is removed by the next attempt. */

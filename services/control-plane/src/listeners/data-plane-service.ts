@@ -19,6 +19,7 @@ import type { CopiedLogs } from '@runyard/revision-logs';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { BuildArchives } from '../builds/build-archives.ts';
+import type { BuildProduct } from '../builds/build-store.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { Prisma, type Revision } from '../generated/client.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
@@ -28,7 +29,6 @@ import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import { routeChanges } from '../revisions/route-changes.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
-import type { BuildProduct } from './remote-build-store.ts';
 import type { SharedStates } from './shared-states.ts';
 import type { Speaker } from './speaker.ts';
 

@@ -1,10 +1,10 @@
 import type { DeploymentStatus, RevisionStatus } from '@runyard/contracts';
 import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import { type Logger, PeriodicTask } from '@runyard/service-kit';
+import { TO_BUILD } from '../builds/build-store.ts';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
-import { TO_BUILD } from './remote-build-store.ts';
 
 /** Statuses of deployments that only their data plane can confirm. */
 const CONFIRMED: DeploymentStatus[] = ['READY', 'AWAITING_DATABASE'];

@@ -16,13 +16,13 @@ import type {
 import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import type { DesiredHalt, SecretSets } from '@runyard/deployments';
 import type { RegistryAddress } from '@runyard/image-registry';
+import type { BuildProduct } from '../builds/build-store.ts';
 import type { Queries } from '../database/database.ts';
 import type { StoredSourceConfig } from '../deployments/custom-url.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
-import type { BuildProduct } from './remote-build-store.ts';
 import type { SharedStates } from './shared-states.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */

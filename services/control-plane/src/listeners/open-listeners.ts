@@ -1,13 +1,10 @@
 import type { SecretSets } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
-import type { Ownership } from '@runyard/reconciler';
-import { Reconciler } from '@runyard/reconciler';
 import { CopiedLogs } from '@runyard/revision-logs';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { BuildArchives } from '../builds/build-archives.ts';
-import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
@@ -25,8 +22,6 @@ import { ListenerKeys } from './listener-keys.ts';
 import { listenerRoutes } from './listener-routes.ts';
 import { ListenerService } from './listener-service.ts';
 import { PullTokenIssuer } from './pull-token-issuer.ts';
-import { RemoteBuild } from './remote-build.ts';
-import { RemoteBuildStore } from './remote-build-store.ts';
 import { ReportedLogs } from './reported-logs.ts';
 import { SharedStates } from './shared-states.ts';
 import { Speakers } from './speakers.ts';
@@ -50,12 +45,7 @@ export function openListeners(
     samples: SampleStore;
     signals: Signals;
     rollouts: RolloutSignals;
-    builds: Builds;
     archives: BuildArchives;
-    /** False: data planes of the platform itself run images alone. */
-    runsProjects: boolean;
-    /** The leases of this process among those that build. */
-    ownership: Ownership;
     registry: Registry;
     cipher: Cipher;
     hosts: HostNames;
@@ -74,13 +64,11 @@ export function openListeners(
     samples,
     signals,
     rollouts,
-    ownership,
     registry,
     cipher,
     hosts,
     workspaceSecrets,
     archives,
-    runsProjects,
     removeContent,
     lifecycle,
     logger,
@@ -89,21 +77,6 @@ export function openListeners(
   const silence = new LeaseExpiryWatch({ database, leaseMs: listenerLeaseMs, logger });
   silence.start();
   lifecycle.onStop('lease expiry watch', () => silence.stop());
-  const store = new RemoteBuildStore({
-    database,
-    runsProjects,
-    onMoved: (deploymentId) => rollouts.notifyBuilt(deploymentId),
-  });
-  const builds = new Reconciler({
-    store,
-    workOn: (id) => new RemoteBuild(id, { store, archives, builds: dependencies.builds, logger }),
-    ownership,
-    sweepMs: config.SWEEP_SECONDS * 1000,
-    logger,
-  });
-  rollouts.wakeBuilds(builds);
-  builds.start();
-  lifecycle.onStop('builds for data planes', () => builds.stop(0));
   const copies = new CopiedLogs(config.DATA_DIR);
   const listenerKeys = new ListenerKeys(database);
   const platformLeaseMs = config.LEASE_SECONDS * 1000;

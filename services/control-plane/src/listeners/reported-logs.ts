@@ -1,7 +1,7 @@
-import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
-import type { StoredEntry } from '@runyard/revision-logs';
-import { type CopiedLogs, LogFileFullError, timeOfId } from '@runyard/revision-logs';
+import type { LogReport, LogReportAnswer } from '@runyard/contracts';
+import { type CopiedLogs, LogFileFullError } from '@runyard/revision-logs';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
+import { toStoredEntry } from '../revision-log-entries.ts';
 import type { Speaker } from './speaker.ts';
 
 /** Stores log lines that data planes report of their revisions. They are read like all other logs. */
@@ -46,28 +46,4 @@ function checkAscending({ first_id, after, entries }: LogReport): void {
     }
     before = id;
   }
-}
-
-/** The timestamp is the time in the entry's id. */
-function toStoredEntry({
-  id,
-  level,
-  message,
-  source,
-  run_id,
-  thread_id,
-  graph_id,
-  fields,
-}: ReportedLogEntry): StoredEntry {
-  return {
-    id,
-    timestamp: new Date(timeOfId(id)).toISOString(),
-    source,
-    level,
-    message,
-    ...(run_id !== undefined && { runId: run_id }),
-    ...(thread_id !== undefined && { threadId: thread_id }),
-    ...(graph_id !== undefined && { graphId: graph_id }),
-    ...(fields !== undefined && { fields }),
-  };
 }

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { BuildError } from '@runyard/deployments';
-import { BASE_LAYERS } from '@runyard/image-registry';
-import pRetry from 'p-retry';
 import {
+  BASE_LAYERS,
   type ImageRepositories,
   type ImageRepository,
   RegistryRefusedError,
-} from '../image-registry/image-repository.ts';
-import { isStorageOutage } from '../image-registry/registry-unavailable-error.ts';
+} from '@runyard/image-registry';
+import pRetry from 'p-retry';
+import { isStorageOutage } from '../image-registry/storage-outage.ts';
 import type { BaseImage } from './base-image.ts';
 import type { Descriptor } from './image-content.ts';
 

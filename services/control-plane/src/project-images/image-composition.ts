@@ -3,7 +3,7 @@ import { digestOf } from '@runyard/image-registry';
 import type { BaseImage } from './base-image.ts';
 import { CONFIG_TYPE, type Descriptor, LAYER_TYPE, MANIFEST_TYPE, ociLayerType } from './image-content.ts';
 
-export interface ProjectLayer {
+interface ProjectLayer {
   digest: string;
   size: number;
   /** The digest of its uncompressed content. */

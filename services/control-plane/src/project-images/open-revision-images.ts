@@ -1,8 +1,8 @@
+import type { ImageRepositories } from '@runyard/image-registry';
 import { type ImageReference, originOf, parseImageReference } from '@runyard/image-registry';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import { ConfigError, type Lifecycle } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import type { ImageRepositories } from '../image-registry/image-repository.ts';
 import type { Registry } from '../image-registry/registry.ts';
 import { openBaseImage } from './base-image.ts';
 import { BaseLayers } from './base-layers.ts';

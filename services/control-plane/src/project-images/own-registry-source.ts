@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { BuildError } from '@runyard/deployments';
+import type { ImageRepositories, ImageRepository } from '@runyard/image-registry';
 import { REGISTRY_SEGMENT } from '@runyard/image-registry';
-import type { ImageRepositories, ImageRepository } from '../image-registry/image-repository.ts';
 import type { ImageSource } from './image-source.ts';
 
 /** Reads an image that was pushed to the platform's own registry, for any deployment. */

@@ -1,23 +1,19 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, createGzip } from 'node:zlib';
-import { TUNABLE_VARIABLES } from '@runyard/contracts';
-import type { ImageArtifact, LocalProject } from '@runyard/deployments';
-import { BuildError, PROJECT_FOLDER, projectLayer } from '@runyard/deployments';
-import { digestOf, PROJECT_REPOSITORY, type RegistryAddress } from '@runyard/image-registry';
-import pRetry from 'p-retry';
+import type { BuildEnd } from '@runyard/contracts';
+import type { ImageArtifact } from '@runyard/deployments';
+import { BuildError } from '@runyard/deployments';
 import {
+  digestOf,
   type ImageRepositories,
   type ImageRepository,
   isBlobGone,
+  PROJECT_REPOSITORY,
+  type RegistryAddress,
   RegistryRefusedError,
-} from '../image-registry/image-repository.ts';
+} from '@runyard/image-registry';
 import type { BaseImage } from './base-image.ts';
 import type { BaseLayers } from './base-layers.ts';
-import { composeImage, type ProjectLayer } from './image-composition.ts';
+import { composeImage } from './image-composition.ts';
 import { MANIFEST_TYPE } from './image-content.ts';
 
 export interface ProjectImagesOptions {
@@ -26,9 +22,12 @@ export interface ProjectImagesOptions {
   address: RegistryAddress;
 }
 
+/** A project that a builder has pushed as a layer to the deployment's repository. */
+export type BuiltProject = Omit<Extract<BuildEnd, { kind: 'layer' }>, 'kind'>;
+
 export interface ImageOrder {
   deploymentId: string;
-  project: LocalProject;
+  project: BuiltProject;
   base: BaseImage;
   /** Tags by which the image is found again. Whoever finds the last one finds the others too. */
   tags: string[];
@@ -43,11 +42,6 @@ export interface ImageOrder {
 const SETTINGS = 'io.runyard.settings';
 /** The annotation with the architecture: packages that were installed for one run on no other. */
 const ARCHITECTURE = 'io.runyard.architecture';
-/** Images that may be deleted, one after the other, with blobs of the one that is being made. */
-const RACES_MAX = 3;
-/** More notes in a log help nobody. */
-const NOTES_MAX = 20;
-
 /**
  * Makes images of projects, in the platform's own registry: the base image with the project's folder as one more layer.
  */
@@ -84,54 +78,56 @@ export class ProjectImages {
     return this.#options.repositories.checkAvailable(signal);
   }
 
+  /** Gives the deployment's repository the layers of a base, and fetches those that the registry lacks. */
+  async prepareBase(
+    deploymentId: string,
+    base: BaseImage,
+    progress: { say: (line: string) => void; signal: AbortSignal },
+  ): Promise<void> {
+    await this.#options.baseLayers.ensure(base, this.#open(deploymentId, true), progress);
+  }
+
+  /** Returns a token for pushing to the deployment's repository of projects. */
+  issuePushToken(deploymentId: string): string {
+    return this.#options.repositories.issueToken({ deploymentId, name: PROJECT_REPOSITORY }, { mayPush: true });
+  }
+
   /**
-   * Makes an image. A repetition after an interruption at any point gives the same image. It is made again when an older
-   * image that had the same blobs is deleted with them before its manifest is there.
+   * Makes an image of a pushed project. A repetition after an interruption at any point gives the same image.
    *
-   * @throws BuildError when the base cannot be read, or the project cannot be put on it; RegistryUnavailableError
+   * @throws BuildError when the base cannot be read; RegistryUnavailableError; RegistryRefusedError when the project is
+   * gone, as an older image that had the same layer was deleted with it
    */
   async make(order: ImageOrder): Promise<ImageArtifact> {
     try {
-      return await pRetry(() => this.#makeOnce(order), {
-        retries: RACES_MAX,
-        minTimeout: 0,
-        signal: order.signal,
-        shouldRetry: ({ error }) => isBlobGone(error),
-      });
+      return await this.#make(order);
     } catch (error) {
-      if (!(error instanceof RegistryRefusedError)) throw error;
-      const why =
-        error.code === 'SIZE_INVALID'
-          ? 'The project is larger, packed, than the registry takes (REGISTRY_BLOB_LIMIT_BYTES)'
-          : error.message;
-      throw new BuildError(why, { cause: error });
+      if (!(error instanceof RegistryRefusedError) || isBlobGone(error)) throw error;
+      throw new BuildError(error.message, { cause: error });
     }
   }
 
-  async #makeOnce({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
+  async #make({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
     const repository = this.#open(deploymentId, true);
-    const pushed: string[] = [];
+    const pushed = [project.digest];
     try {
-      say(`Making an image on ${base.name}`);
       await this.#options.baseLayers.ensure(base, repository, { say, signal });
-      const layer = await packProject(repository, project.directory, { say, signal });
-      pushed.push(layer.digest);
+      const { digest, size, diff_id: diffId, variables: env, settings } = project;
       const { config, manifest } = composeImage(base, {
-        layer,
-        env: await variablesOf(project),
-        annotations: {
-          [SETTINGS]: JSON.stringify(settingsOf(project.env)),
-          [ARCHITECTURE]: base.config.architecture,
-        },
+        layer: { digest, size, diffId },
+        env,
+        annotations: { [SETTINGS]: JSON.stringify(settings), [ARCHITECTURE]: base.config.architecture },
       });
       const { digest: configDigest } = await repository.push(Readable.from([config]), { signal });
       pushed.push(configDigest);
       for (const tag of tags) await tagManifest(repository, manifest, tag);
-      const digest = digestOf(manifest);
-      say(`Made the image ${digest}, ${layer.size} bytes of it the project`);
-      return this.#artifactOf(deploymentId, digest, manifest);
+      const image = digestOf(manifest);
+      say(`Made the image ${image}, ${size} bytes of it the project`);
+      return this.#artifactOf(deploymentId, image, manifest);
     } catch (error) {
-      for (const digest of pushed) await repository.deleteBlob(digest).catch(() => undefined);
+      // While the registry is away, the builder asks again with the same layer.
+      if (error instanceof RegistryRefusedError || error instanceof BuildError)
+        for (const digest of pushed) await repository.deleteBlob(digest).catch(() => undefined);
       throw error;
     }
   }
@@ -168,57 +164,4 @@ async function tagManifest(repository: ImageRepository, manifest: Buffer, tag: s
   if (isMoved) await repository.putManifest(former, before.content, MANIFEST_TYPE);
   await repository.putManifest(tag, manifest, MANIFEST_TYPE);
   if (isMoved) await repository.deleteManifest(former);
-}
-
-/** Pushes the project's folder as a layer. */
-async function packProject(
-  repository: ImageRepository,
-  directory: string,
-  { say, signal }: { say: (line: string) => void; signal: AbortSignal },
-): Promise<ProjectLayer> {
-  const content = createHash('sha256');
-  const notes: string[] = [];
-  async function* read(chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      content.update(chunk);
-      yield chunk;
-    }
-  }
-  // A higher level would save bytes and cost seconds of every build.
-  const zipped = createGzip({ level: constants.Z_BEST_SPEED });
-  const archive = projectLayer(directory, (line) => notes.push(line));
-  const packing = pipeline(archive, read, zipped, { signal });
-  const pushing = repository.push(zipped, { signal });
-  pushing.catch(() => zipped.destroy());
-  // A push that fails ends the packing with it; of a packing that fails, the push has the error.
-  const [pushed] = await Promise.allSettled([pushing, packing]);
-  if (pushed.status === 'rejected') throw pushed.reason;
-  for (const line of notes.slice(0, NOTES_MAX)) say(line);
-  if (notes.length > NOTES_MAX) say(`and ${notes.length - NOTES_MAX} more like these`);
-  return { ...pushed.value, diffId: `sha256:${content.digest('hex')}` };
-}
-
-/** Returns the variables by which an image describes its project (docs/images.md). */
-async function variablesOf({
-  directory,
-  configPath,
-  hasCustomAuth,
-  env,
-}: LocalProject): Promise<Record<string, string>> {
-  return {
-    PROJECT_DIR: PROJECT_FOLDER,
-    LANGGRAPH_CONFIG_PATH: relative(directory, configPath),
-    ...(hasCustomAuth && { LANGGRAPH_AUTH: env.LANGGRAPH_AUTH ?? (await authOf(configPath)) }),
-  };
-}
-
-/** Returns the `auth` section as it is written, because whoever starts a container reads only the variable. */
-async function authOf(configPath: string): Promise<string> {
-  const text = await readFile(configPath, 'utf8');
-  return JSON.stringify((JSON.parse(text.replace(/^\uFEFF/, '')) as { auth: unknown }).auth);
-}
-
-function settingsOf(env: Record<string, string>): Record<string, string> {
-  const names: readonly string[] = TUNABLE_VARIABLES;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }

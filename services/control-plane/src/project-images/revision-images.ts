@@ -1,7 +1,7 @@
-import type { ImageArtifact, LocalProject } from '@runyard/deployments';
+import type { ImageArtifact } from '@runyard/deployments';
 import { BuildError } from '@runyard/deployments';
 import type { BaseImage } from './base-image.ts';
-import type { ProjectImages } from './project-images.ts';
+import type { BuiltProject, ProjectImages } from './project-images.ts';
 
 /** A revision whose project runs as an image. */
 export interface ImageRevision {
@@ -12,12 +12,17 @@ export interface ImageRevision {
 /** Opens the current base image. @throws BuildError */
 export type OpenBase = (signal: AbortSignal) => Promise<BaseImage>;
 
+interface Progress {
+  say: (line: string) => void;
+  signal: AbortSignal;
+}
+
 /** Digits of a digest that suffice in a tag. */
 const TAG_DIGITS = 12;
 
 /**
  * Manages the images of revisions whose projects run in a cluster or on a remote data plane. A revision has one image,
- * made once: it keeps the base it was made on. Revisions with the same build and base share an image.
+ * made once. Revisions with the same build and base share an image.
  */
 export class RevisionImages {
   readonly #images: ProjectImages;
@@ -34,22 +39,34 @@ export class RevisionImages {
   }
 
   /**
-   * Prepares an image before the build, which would be in vain without a base.
+   * Prepares an image before the build, which would be in vain without a base: fetches what the registry lacks of that.
    *
-   * @param build identifies the build within the deployment
-   * @returns null when the revision has an image, its own or a shared one; otherwise the function that makes it
+   * @param build identifies the build within the deployment; null for a project whose images are not shared
+   * @returns the revision's image when it has one, its own or a shared one; null when it has to be made
    * @throws BuildError when there is no base
    */
-  async begin(
+  async prepare(
     { deploymentId, id }: ImageRevision,
-    build: string,
-    signal: AbortSignal,
-  ): Promise<((project: LocalProject, say: (line: string) => void) => Promise<ImageArtifact>) | null> {
-    if (await this.#images.find(deploymentId, id)) return null;
+    build: string | null,
+    { say, signal }: Progress,
+  ): Promise<ImageArtifact | null> {
+    const own = build === null ? null : await this.#images.find(deploymentId, id);
+    if (own) return own;
     const base = await this.#base(signal);
-    const shared = `${build}-${base.digest.slice('sha256:'.length).slice(0, TAG_DIGITS)}`;
-    if (await this.#images.share(deploymentId, shared, id)) return null;
-    return (project, say) => this.#images.make({ deploymentId, project, base, tags: [shared, id], say, signal });
+    if (build !== null && (await this.#images.share(deploymentId, sharedTag(build, base), id)))
+      return this.#images.find(deploymentId, id);
+    await this.#images.prepareBase(deploymentId, base, { say, signal });
+    return null;
+  }
+
+  /** Returns the architecture that packages of a project have to be installed for. @throws BuildError */
+  async findArchitecture(signal: AbortSignal): Promise<string> {
+    return (await this.#base(signal)).config.architecture;
+  }
+
+  /** Returns a token with which a builder pushes the layer of a project, and nothing else. */
+  issuePushToken(deploymentId: string): string {
+    return this.#images.issuePushToken(deploymentId);
   }
 
   /** @throws RegistryUnavailableError while images cannot be stored */
@@ -57,14 +74,20 @@ export class RevisionImages {
     return this.#images.checkStorage(signal);
   }
 
-  /** Makes the image of a project that needs no build. */
-  async makeFromFolder(
+  /**
+   * Makes the image of a project, whose layer is in the deployment's repository.
+   *
+   * @throws BuildError; RegistryUnavailableError; RegistryRefusedError when the layer is gone
+   */
+  async make(
     { deploymentId, id }: ImageRevision,
-    project: LocalProject,
-    { say, signal }: { say: (line: string) => void; signal: AbortSignal },
+    build: string | null,
+    project: BuiltProject,
+    { say, signal }: Progress,
   ): Promise<ImageArtifact> {
     const base = await this.#base(signal);
-    return this.#images.make({ deploymentId, project, base, tags: [id], say, signal });
+    const tags = build === null ? [id] : [sharedTag(build, base), id];
+    return this.#images.make({ deploymentId, project, base, tags, say, signal });
   }
 
   /** Removes the images of all other revisions and builds. */
@@ -80,4 +103,8 @@ export class RevisionImages {
         'ask whoever runs this platform, or deploy an image',
     );
   }
+}
+
+function sharedTag(build: string, { digest }: BaseImage): string {
+  return `${build}-${digest.slice('sha256:'.length).slice(0, TAG_DIGITS)}`;
 }

@@ -4,10 +4,9 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FormerImagePage, ImageDeployment, NamedImages } from '@runyard/contracts';
-import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
+import { ImageRepositories, RegistryAddress, RegistryTokens } from '@runyard/image-registry';
 import { ImageClient } from '@runyard/test-kit';
 import { type FakeServer, INTERNAL_TOKEN, sendJson, startFakeServer } from '@runyard/test-kit/fake-platform';
-import { ImageRepositories } from '../../src/image-registry/image-repository.ts';
 import { RegistryProcess } from './registries.ts';
 
 const NO_ROWS: FormerImagePage = {
@@ -69,7 +68,12 @@ export class OwnRegistry {
 
   /** The platform's own repositories, over the line. */
   get repositories(): ImageRepositories {
-    return new ImageRepositories({ url: this.#line.url, tokens: this.tokens });
+    return new ImageRepositories({ url: this.lineUrl, tokens: this.tokens });
+  }
+
+  /** The registry's URL over the line. */
+  get lineUrl(): string {
+    return this.#line.url;
   }
 
   deployment(source = 'internal_docker'): { id: string; repository: string; push: ImageClient } {

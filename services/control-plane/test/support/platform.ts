@@ -22,6 +22,7 @@ import { run } from '../../src/run.ts';
 import { DATA_PLANE_KEY, INTERNAL_TOKEN } from './credentials.ts';
 import { RegistryProcess, startEmptyRegistry, type TestRegistry } from './registries.ts';
 import { TestDataPlane } from './remote-data-plane.ts';
+import { TestBuilder } from './test-builder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -37,6 +38,8 @@ export interface TestPlatformOptions {
   hasRegistry?: boolean;
   /** False when nothing is run, or data planes of the test's own run it. */
   hasDataPlane?: boolean;
+  /** True when the builder is killed, too. */
+  hasBuilderProcess?: boolean;
 }
 
 /**
@@ -60,6 +63,7 @@ export class TestPlatform {
   /** The running control-planes, the newest last. */
   #services: TestService[] = [];
   #dataPlane: TestDataPlane | undefined;
+  #builder: TestBuilder | undefined;
 
   private constructor(
     { database, callers, folder }: Pick<TestPlatform, 'database' | 'callers' | 'folder'>,
@@ -123,6 +127,11 @@ export class TestPlatform {
     return this.#dataPlane;
   }
 
+  get builder(): TestBuilder {
+    if (!this.#builder) throw new Error('the platform has no builder');
+    return this.#builder;
+  }
+
   /** The URL of the registry for image tools. */
   get registryUrl(): string {
     return this.#registry!.url;
@@ -136,7 +145,7 @@ export class TestPlatform {
   }
 
   async stopService(): Promise<void> {
-    await this.#dataPlane?.stop();
+    await Promise.all([this.#dataPlane?.stop(), this.#builder?.stop()]);
     await Promise.all(this.#services.splice(0).map((each) => each.stop()));
   }
 
@@ -149,9 +158,14 @@ export class TestPlatform {
     await Promise.all(this.#services.splice(0).map(kill));
   }
 
-  /** Starts a control-plane, beside those that run, and the data plane unless it runs. */
+  /** Starts a control-plane, beside those that run, and the builder and the data plane unless they run. */
   async startService(): Promise<void> {
     await this.#startControlPlane();
+    this.#builder ??= await TestBuilder.start(this, {
+      environment: this.#environment,
+      hasOwnProcess: this.#options.hasBuilderProcess === true,
+    });
+    if (!this.#builder.isRunning) await this.#builder.start();
     if (this.#options.hasDataPlane === false) return;
     this.#dataPlane ??= await TestDataPlane.ofPlatform(this, {
       environment: this.#environment,
@@ -172,6 +186,7 @@ export class TestPlatform {
         REGISTRY_SERVICE_URL: this.registryUrl,
         LOCAL_PROJECTS: 'true',
         LEASE_SECONDS: '3',
+        BUILD_QUEUE_PREFIX: this.redis.prefix,
         ...this.#environment,
       },
       secrets: {
@@ -240,10 +255,11 @@ export class TestPlatform {
     throw new Error(`The revision is ${JSON.stringify(last)}, not ${status}. ${this.output().slice(-8000)}`);
   }
 
-  /** Returns everything that control-plane and the data plane have said since they started. */
+  /** Returns everything that control-plane, the data plane and the builder have said since they started. */
   output(): string {
     const dataPlane = this.#dataPlane?.isRunning ? this.#dataPlane.service.output() : '';
-    return `${this.service.output()}\n${dataPlane}`;
+    const builder = this.#builder?.isRunning ? this.#builder.service.output() : '';
+    return `${this.service.output()}\n${dataPlane}\n${builder}`;
   }
 
   /** Returns the whole content of control-plane's own database as text. */
@@ -274,6 +290,7 @@ export class TestPlatform {
     await this.deleteAll().catch(() => undefined); // After a failed test there may be no service.
     await this.stopService();
     await this.#dataPlane?.close();
+    await this.#builder?.close();
     await this.#registry?.close();
     await this.callers.close();
     await this.database.close();

@@ -1,5 +1,6 @@
 import type { Operation } from '../../operation.ts';
 import { describeAgents, findDeploymentOfToken } from './agents.ts';
+import { buildOperations } from './builds.ts';
 import { dataPlaneOperations } from './data-planes/index.ts';
 import {
   createDeployment,
@@ -65,6 +66,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   listListenerKeys,
   deleteListenerKey,
   ...dataPlaneOperations,
+  ...buildOperations,
   ...logOperations,
   getDeploymentMetrics,
   getRoutes,
@@ -80,6 +82,7 @@ export const controlPlaneOperations: readonly Operation[] = [
 ];
 
 export * from './agents.ts';
+export * from './builds.ts';
 export * from './data-planes/index.ts';
 export * from './deployment-operations.ts';
 export * from './deployments.ts';

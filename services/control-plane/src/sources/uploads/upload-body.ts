@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { Transform } from 'node:stream';
 import { UPLOAD_BYTES_MAX, UPLOAD_RANGE_HEADER } from '@runyard/contracts';
 import { BadRequestError, payloadTooLargeError } from '@runyard/service-kit';
 
@@ -27,25 +26,4 @@ function parseRange(header: string | string[] | undefined): SizeRange {
     throw new BadRequestError(`${UPLOAD_RANGE_HEADER} must be two numbers of bytes, as in 0,${UPLOAD_BYTES_MAX}.`);
   }
   return { min: Number(min), max: Math.min(Number(max), UPLOAD_BYTES_MAX) };
-}
-
-/** Counts the bytes that pass through it, and fails with PayloadTooLargeError as soon as there are too many. */
-export class BoundedBytes extends Transform {
-  readonly #max: number;
-  #count = 0;
-
-  constructor(max: number) {
-    super();
-    this.#max = max;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
-    this.#count += chunk.length;
-    if (this.#count > this.#max) done(payloadTooLargeError(this.#max));
-    else done(null, chunk);
-  }
 }

@@ -19,13 +19,14 @@ import {
   UnsupportedMediaTypeError,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { BoundedBytes } from '../../bounded-bytes.ts';
 import type { Database, Queries } from '../../database/database.ts';
 import type { SourceUpload } from '../../generated/client.ts';
 import { objectsPrefix } from '../../revisions/deployment-objects.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
 import type { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
-import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
+import { sizeRangeOf } from './upload-body.ts';
 import { uploadStore } from './upload-store.ts';
 
 /** Permits one upload until a time. */

@@ -7,13 +7,16 @@ import { dataPlaneTags, Epoch, staleEpochResponse } from './epoch.ts';
 import { DATA_PLANE_PERMISSION } from './permission.ts';
 
 /** A UUID of version 7 in lower case. Its time is when the line was received, and ids increase within a file. */
-const EntryId = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' });
+export const LogEntryId = Type.String({
+  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+  maxLength: 36,
+});
 const Name = Type.String({ maxLength: 255 });
 
 /** One line of a log. The sender masks the values of secrets. */
 export const ReportedLogEntry = Type.Object(
   {
-    id: EntryId,
+    id: LogEntryId,
     level: LogLevel,
     message: Type.String({ maxLength: 20_000 }),
     /** The process that printed it: `agent-api`, `run-worker-2`. */
@@ -37,9 +40,9 @@ export const LogReport = Type.Object(
     revision_id: Uuid,
     type: LogType,
     /** Identifies the file by its first line. */
-    first_id: EntryId,
+    first_id: LogEntryId,
     /** The line before these. Null: these are the first lines of the file. */
-    after: Nullable(EntryId),
+    after: Nullable(LogEntryId),
     entries: Type.Array(ReportedLogEntry, { maxItems: 5_000 }),
   },
   { $id: 'LogReport' },
@@ -49,7 +52,7 @@ export type LogReport = Static<typeof LogReport>;
 export const LogReportAnswer = Type.Object(
   {
     /** The last line of the file that the platform has; null: none. The data plane sends everything after it next. */
-    last_id: Nullable(EntryId),
+    last_id: Nullable(LogEntryId),
   },
   { $id: 'LogReportAnswer' },
 );

@@ -1,0 +1,3 @@
+export { BuildReceiver } from './build-receiver.ts';
+export { BuildSender } from './build-sender.ts';
+export { buildQueueVariables } from './queue-settings.ts';

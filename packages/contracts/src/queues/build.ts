@@ -1,0 +1,31 @@
+import Type, { type Static } from 'typebox';
+import { Uuid } from '../http/common.ts';
+
+/**
+ * A revision waits to be built. The job says where the order is given, and nothing of the build: whether there is still
+ * something to build is decided there.
+ */
+export const BuildJob = Type.Object(
+  {
+    revision_id: Uuid,
+    /** Builds of one deployment follow each other. */
+    deployment_id: Uuid,
+    /** Path and query at control-plane, signed: whoever asks there gets the order. */
+    order_url: Type.String({ maxLength: 1_024 }),
+  },
+  {
+    $id: 'BuildJob',
+    examples: [
+      {
+        revision_id: '0192f7a0-0000-7000-8000-000000000002',
+        deployment_id: '0192f7a0-0000-7000-8000-000000000001',
+        order_url:
+          '/internal/builds/0192f7a0-0000-7000-8000-000000000002/order?epoch=0&expires=1795262400&signature=c2lnbmF0dXJl',
+      },
+    ],
+  },
+);
+export type BuildJob = Static<typeof BuildJob>;
+
+/** BullMQ queue name. `REDIS_KEY_PREFIX` is in BullMQ's own `prefix` option. */
+export const BUILD_QUEUE = 'builds-v1';

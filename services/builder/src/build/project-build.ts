@@ -1,0 +1,130 @@
+import { chmod } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import type { BuildOrder, LogLevel } from '@runyard/contracts';
+import { withWatcher } from '@runyard/deadline';
+import { BuildError, type LocalProject, openLocalDirectory } from '@runyard/deployments';
+import { readProject } from '@runyard/project';
+import { AppError } from '@runyard/service-kit';
+import { BuildCommands } from '../commands/build-commands.ts';
+import { buildEnvironment } from '../commands/build-environment.ts';
+import type { BuildUser } from '../commands/build-users.ts';
+import { ProcessWatch } from '../commands/process-watch.ts';
+import { inspectProject } from '../graphs/inspect-project.ts';
+import { JavaScriptPackages } from '../install/javascript-packages.ts';
+import { PythonPackages } from '../install/python-packages.ts';
+import type { BuildLog } from '../jobs/build-log.ts';
+import type { BuildLimits, DeploymentFolders } from './builder.ts';
+
+export interface ProjectBuildOptions {
+  /** The folder with the fetched source. */
+  root: string;
+  folders: DeploymentFolders;
+  user: BuildUser | null;
+  pythons: readonly string[];
+  limits: BuildLimits;
+  log: BuildLog;
+}
+
+/** Makes a runnable folder of a fetched source: installs its packages, runs its build command and loads its graphs. */
+export class ProjectBuild {
+  readonly #order: BuildOrder;
+  readonly #options: ProjectBuildOptions;
+
+  constructor(order: BuildOrder, options: ProjectBuildOptions) {
+    this.#order = order;
+    this.#options = options;
+  }
+
+  /** @throws BuildError or ProjectError when the source is at fault */
+  async run(outer: AbortSignal): Promise<LocalProject> {
+    let processes: ProcessWatch | undefined;
+    const watch = (end: (error: BuildError) => void) => {
+      processes = new ProcessWatch(this.#options.limits, end);
+      return () => processes?.stop();
+    };
+    return withWatcher(outer, watch, async (signal) => {
+      const onSpawn = (pid: number) => void processes?.add(pid);
+      try {
+        return await this.#run(signal, onSpawn);
+      } catch (error) {
+        // The limit that was exceeded says more than the signal that ended the process.
+        if (signal.reason instanceof BuildError) throw signal.reason;
+        throw error;
+      }
+    });
+  }
+
+  async #run(signal: AbortSignal, onSpawn: (pid: number) => void): Promise<LocalProject> {
+    const { root, folders, user, log, limits } = this.#options;
+    const { variables, build_command: buildCommand } = this.#order;
+    signal.throwIfAborted();
+    const project = await this.#openProject();
+    const environment = await buildEnvironment(folders, variables);
+    await user?.give(root, folders.home, folders.cache);
+    const commands = new BuildCommands({
+      ...{ root, folders, environment, user, log, signal, onSpawn },
+      limits: { fileBytes: limits.diskBytes, processes: limits.processes },
+    });
+    const packages = new JavaScriptPackages(commands, folders.tools);
+    await this.#install(project, commands, packages, environment.PATH ?? '');
+    if (buildCommand !== null) await packages.runOwn(buildCommand, dirname(project.configPath));
+    // The project's build command may have changed the files that the project was read from.
+    const built = await this.#openProject();
+    this.#write('Loading the graphs');
+    const graphs = await inspectProject(built, variables, {
+      signal,
+      user,
+      home: folders.home,
+      onSpawn,
+      onLog: ({ level, message }) => this.#write(message, level === 'warn' ? 'WARNING' : toLevel(level)),
+    }).finally(() => user?.endProcesses());
+    await user?.takeBack(root);
+    // It is packed with the rights of this service, and belongs to nobody else from now on.
+    await chmod(root, 0o700);
+    this.#write(`Built with ${graphs.length === 1 ? 'the graph' : 'the graphs'} ${graphs.join(', ')}`);
+    return built;
+  }
+
+  async #openProject(): Promise<LocalProject> {
+    const { root } = this.#options;
+    const { langgraph_config_path: configPath } = this.#order;
+    if (relative(root, resolve(root, configPath)).startsWith('..')) {
+      throw new BuildError(`${configPath} leads out of the source`);
+    }
+    try {
+      return await openLocalDirectory({ project_path: root, langgraph_config_path: configPath }, { isBuilt: true });
+    } catch (error) {
+      if (error instanceof AppError) throw new BuildError(error.message.replaceAll(`${root}/`, ''), { cause: error });
+      throw error;
+    }
+  }
+
+  async #install(
+    { configPath }: LocalProject,
+    commands: BuildCommands,
+    packages: JavaScriptPackages,
+    path: string,
+  ): Promise<void> {
+    const { root, folders, pythons } = this.#options;
+    const { install_command: installCommand } = this.#order;
+    const { directory, python: settings, ui } = await readProject(root, configPath);
+    if (settings !== null) {
+      const options = { commands, settings, root, directory, toolsFolder: folders.tools, pythons, path };
+      await new PythonPackages(options).install(installCommand);
+      // Its components are in JavaScript, and so are their packages.
+      if (ui !== null && installCommand === null) await packages.install(root, directory);
+    } else if (installCommand !== null) {
+      await packages.runOwn(installCommand, root);
+    } else {
+      await packages.install(root, directory);
+    }
+  }
+
+  #write(line: string, level: LogLevel = 'INFO'): void {
+    this.#options.log.write(line, { level, source: 'build' });
+  }
+}
+
+function toLevel(level: 'debug' | 'info' | 'error'): LogLevel {
+  return level === 'debug' ? 'DEBUG' : level === 'info' ? 'INFO' : 'ERROR';
+}

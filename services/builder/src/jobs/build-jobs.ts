@@ -1,0 +1,71 @@
+import type { BuildJob } from '@runyard/contracts';
+import { withDeadline } from '@runyard/deadline';
+import { BuildSession, type BuildSessionOptions, retry } from './build-session.ts';
+import { type ControlPlaneClient, OrderRefusedError } from './control-plane-client.ts';
+
+/** Milliseconds until a job without an order is left to control-plane, which adds it again. */
+const ORDER_WAIT_MS = 60_000;
+/** Another builder was at work a moment ago: it may just have been killed. */
+const TAKEN = 409;
+
+export interface BuildJobsOptions extends Omit<BuildSessionOptions, 'client'> {
+  client: Pick<ControlPlaneClient, 'order' | 'report' | 'end'>;
+}
+
+/** Works on the jobs of this builder. Builds of one deployment share folders and a user, so they follow each other. */
+export class BuildJobs {
+  readonly #options: BuildJobsOptions;
+  readonly #sessions = new Set<BuildSession>();
+  /** The end of the last job of each deployment. */
+  readonly #ends = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: BuildJobsOptions) {
+    this.#options = options;
+  }
+
+  async run(job: BuildJob): Promise<void> {
+    const { deployment_id: id } = job;
+    const before = this.#ends.get(id) ?? Promise.resolve();
+    const end = before.then(() => this.#run(job));
+    const settled = end.catch(() => undefined);
+    this.#ends.set(id, settled);
+    try {
+      await end;
+    } finally {
+      if (this.#ends.get(id) === settled) this.#ends.delete(id);
+    }
+  }
+
+  /** Ends all builds: other builders go on with them. */
+  stop(): void {
+    this.#stopping.abort(new Error('stopped'));
+    for (const session of this.#sessions) session.stop();
+  }
+
+  async #run({ order_url: url, revision_id: revisionId }: BuildJob): Promise<void> {
+    const { logger } = this.#options;
+    if (this.#stopping.signal.aborted) return;
+    const answer = await withDeadline(this.#stopping.signal, ORDER_WAIT_MS, (signal) =>
+      retry(signal, () => this.#order(url, signal)),
+    ).catch((error: unknown) => logger.warn('build not ordered', { revisionId, error }));
+    if (!answer?.order) return;
+    const session = new BuildSession(answer.order, this.#options);
+    this.#sessions.add(session);
+    if (this.#stopping.signal.aborted) session.stop();
+    try {
+      await session.run();
+    } finally {
+      this.#sessions.delete(session);
+    }
+  }
+
+  async #order(url: string, signal: AbortSignal) {
+    try {
+      return await this.#options.client.order(url, signal);
+    } catch (error) {
+      if (error instanceof OrderRefusedError && error.status === TAKEN) throw new Error(error.message);
+      throw error;
+    }
+  }
+}

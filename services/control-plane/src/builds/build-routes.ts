@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import {
+  BUILD_CONTENT_TYPE,
+  type BuildUrlQuery,
+  endBuild,
+  fetchBuildSource,
+  orderBuild,
+  putBuildArchive,
+  reportBuild,
+} from '@runyard/contracts';
+import { type BoundOperation, bind, ok, reserveStreamBuffers } from '@runyard/service-kit';
+import type { BuildOrders, OrderName } from './build-orders.ts';
+import type { BuildUrlPurpose, BuildUrls } from './build-urls.ts';
+
+/** Binds what builders ask. The signatures of their URLs are checked here. */
+export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperation[] {
+  const check = (purpose: BuildUrlPurpose, params: { revision_id: string }, query: BuildUrlQuery): OrderName => {
+    const revisionId = params.revision_id.toLowerCase();
+    urls.check(purpose, revisionId, query);
+    return { revisionId, epoch: query.epoch };
+  };
+  return [
+    bind(orderBuild, async ({ params, query, signal }) => {
+      const { revisionId } = check('order', params, query);
+      return ok({ order: await orders.order(revisionId, signal) });
+    }),
+    bind(reportBuild, async ({ params, query, body }) => ok(await orders.report(check('report', params, query), body))),
+    bind(endBuild, async ({ params, query, body, signal }) => {
+      return ok({ is_accepted: await orders.end(check('end', params, query), body, signal) });
+    }),
+    bind(fetchBuildSource, async ({ params, query, signal, res }) => {
+      const archive = await orders.openSource(check('source', params, query), signal);
+      reserveStreamBuffers(res);
+      res.setHeader('content-type', BUILD_CONTENT_TYPE);
+      // A connection that breaks tells the reader that the archive is not whole.
+      archive.on('error', () => res.destroy()).pipe(res);
+      await once(res, 'close');
+      archive.destroy();
+    }),
+    bind(putBuildArchive, async ({ params, query, raw, res }) => {
+      const name = check('archive', params, query);
+      reserveStreamBuffers(res);
+      await orders.receiveArchive(name, raw);
+      return { status: 200 };
+    }),
+  ];
+}

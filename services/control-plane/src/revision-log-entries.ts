@@ -1,0 +1,26 @@
+import type { ReportedLogEntry } from '@runyard/contracts';
+import { type StoredEntry, timeOfId } from '@runyard/revision-logs';
+
+/** Returns an entry that another service reports as it is stored. Its time is the one in its id. */
+export function toStoredEntry({
+  id,
+  level,
+  message,
+  source,
+  run_id,
+  thread_id,
+  graph_id,
+  fields,
+}: ReportedLogEntry): StoredEntry {
+  return {
+    id,
+    timestamp: new Date(timeOfId(id)).toISOString(),
+    source,
+    level,
+    message,
+    ...(run_id !== undefined && { runId: run_id }),
+    ...(thread_id !== undefined && { threadId: thread_id }),
+    ...(graph_id !== undefined && { graphId: graph_id }),
+    ...(fields !== undefined && { fields }),
+  };
+}
