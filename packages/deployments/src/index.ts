@@ -1,6 +1,7 @@
 export { Artifacts, type BuildInput, type BuildName } from './builds/artifacts.ts';
 export { PROJECT_FOLDER } from './builds/project-folder.ts';
 export { projectLayer } from './builds/project-layer.ts';
+export { writeTar } from './builds/write-tar.ts';
 export { objectName } from './compute/object-names.ts';
 export { findPodOverrideFault, type PodRules } from './compute/pod-overrides.ts';
 export { type Counts, firstCount, type ReplicaRole, resourcesOf, scaleBounds } from './compute/scale-bounds.ts';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { waitFor } from '@runyard/test-kit';
 import { Header } from 'tar';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unpackArchive } from './unpack-archive.ts';
@@ -84,4 +85,18 @@ it.each([
   ['an empty archive', gzipSync(tar([]))],
 ])('unpacking refuses %s', async (_, bytes) => {
   await expect(unpack(bytes)).rejects.toThrow(/The archive is refused/);
+});
+
+it('an archive whose end comes after its files are on the disk is unpacked', async () => {
+  const bytes = gzipSync(tar([{ path: 'a.txt', content: 'hello' }]));
+  const isWritten = async () => (await readFile(join(folder, 'a.txt'), 'utf8').catch(() => '')) === 'hello';
+  async function* late() {
+    yield bytes.subarray(0, -1);
+    await waitFor(isWritten, { what: 'the file' });
+    // What tar does after it has written a file.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    yield bytes.subarray(-1);
+  }
+  await unpackArchive(Readable.from(late()), folder, { signal: AbortSignal.timeout(60_000) });
+  expect(await readdir(folder)).toEqual(['a.txt']);
 });

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { BuildError } from '@runyard/deployments';
+import { BuildError, writeTar } from '@runyard/deployments';
 import { type ReadEntry, Unpack } from 'tar';
 
 export interface UnpackLimits {
@@ -57,9 +57,8 @@ export async function unpackArchive(
     }
   };
   try {
-    await pipeline(archive, createGunzip(), bounded, unpack as unknown as NodeJS.WritableStream, {
-      signal: options.signal,
-    });
+    const { signal } = options;
+    await pipeline(archive, createGunzip(), bounded, (bytes) => writeTar(unpack, bytes, signal), { signal });
   } catch (error) {
     options.signal.throwIfAborted();
     if (!fault && isArchiveError(error)) refuse((error as Error).message);

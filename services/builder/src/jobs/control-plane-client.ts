@@ -1,7 +1,5 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
+import type { ReadableStream } from 'node:stream/web';
 import {
   BUILD_CONTENT_TYPE,
   type BuildEnd,
@@ -65,8 +63,8 @@ export class ControlPlaneClient {
   /** Opens an archive. It breaks off when no byte comes for a while. */
   async open(path: string, signal: AbortSignal): Promise<Readable> {
     const idle = new IdleLimit(signal);
-    const answer = await idle.guard(this.#get(path, idle.signal));
-    return Readable.from(readAnswer(answer, idle), { objectMode: false });
+    const answer = await idle.guard(this.#send(path, { signal: idle.signal }));
+    return Readable.from(readAnswer(Readable.fromWeb(answer.body as ReadableStream), idle), { objectMode: false });
   }
 
   /** Sends an archive. It is given up when no byte is taken for a while. */
@@ -102,22 +100,6 @@ export class ControlPlaneClient {
     });
   }
 
-  /** The end of a body gets lost now and then where `fetch` reads it as a stream of another kind. */
-  async #get(path: string, signal: AbortSignal): Promise<IncomingMessage> {
-    const url = new URL(this.#baseUrl + path);
-    const ask = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      ask(url, { signal, agent: false }, resolve).on('error', reject).end();
-    }).catch((error: NodeJS.ErrnoException) => {
-      signal.throwIfAborted();
-      throw new ControlPlaneUnavailableError(`control-plane could not be reached (${error.code ?? error.name})`);
-    });
-    const { statusCode: status = 0 } = answer;
-    if (status === 200) return answer;
-    const { detail } = (await json(answer).catch(() => ({}))) as { detail?: unknown };
-    throw refusalOf(status, detail);
-  }
-
   async #send(path: string, init: RequestInit): Promise<Response> {
     const url = this.#baseUrl + path;
     const answer = await fetch(url, { ...init, redirect: 'error' }).catch((error: Error) => {
@@ -128,14 +110,11 @@ export class ControlPlaneClient {
     });
     if (answer.ok) return answer;
     const { detail } = (await answer.json().catch(() => ({}))) as { detail?: unknown };
-    throw refusalOf(answer.status, detail);
+    const text = typeof detail === 'string' ? detail : `it answers ${answer.status}`;
+    if (answer.status >= 500 && answer.status !== 507) throw new ControlPlaneUnavailableError(text);
+    if (answer.status === 429) throw new ControlPlaneUnavailableError(text);
+    throw new OrderRefusedError(answer.status, text);
   }
-}
-
-function refusalOf(status: number, detail: unknown): Error {
-  const text = typeof detail === 'string' ? detail : `it answers ${status}`;
-  const mayPass = status === 429 || (status >= 500 && status !== 507);
-  return mayPass ? new ControlPlaneUnavailableError(text) : new OrderRefusedError(status, text);
 }
 
 /** Ends a transfer that makes no progress: a connection may be dead without an error. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { PROJECT_FOLDER } from '@runyard/deployments';
+import { PROJECT_FOLDER, writeTar } from '@runyard/deployments';
 import { type ReadEntry, Unpack } from 'tar';
 
 /**
@@ -32,6 +32,6 @@ export async function unpackBuild(archive: Readable, folder: string, signal: Abo
       return !isRefused;
     },
   });
-  await pipeline(archive, createGunzip(), unpack as unknown as NodeJS.WritableStream, { signal });
+  await pipeline(archive, createGunzip(), (bytes) => writeTar(unpack, bytes, signal), { signal });
   if (isRefused) throw new Error('the archive has an entry that the platform makes none of');
 }
