@@ -1,7 +1,6 @@
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { ImageClient } from '@runyard/test-kit';
 import { extract } from 'tar';
 
@@ -43,10 +42,12 @@ export async function unpackImage(
   const { config } = (await (await get(`blobs/${manifest.config.digest}`)).json()) as Configured;
   await mkdir(root, { recursive: true });
   for (const layer of manifest.layers) {
-    const { body } = await get(`blobs/${layer.digest}`);
+    const bytes = await (await get(`blobs/${layer.digest}`)).arrayBuffer();
     // Links stay as they are.
     const unpacking = extract({ cwd: root, preserveOwner: false, preservePaths: true });
-    await pipeline(Readable.fromWeb(body as never), unpacking as unknown as NodeJS.WritableStream);
+    const unpacked = once(unpacking, 'end');
+    unpacking.end(Buffer.from(bytes));
+    await unpacked;
   }
   const variables = config.Env.map((variable) => {
     const [name, value] = [variable.split('=', 1)[0]!, variable.slice(variable.indexOf('=') + 1)];

@@ -66,6 +66,8 @@ interface Subscribing extends NewSubscription {
 }
 
 const SUBSCRIBE = 'subscription.subscribe';
+/** Milliseconds in which a client that asks for several subscriptions at once has sent the next one. */
+const TOGETHER_MS = 10;
 
 /** One websocket of the event protocol: commands in their order, and the events of its subscriptions. */
 export class ProtocolSocket {
@@ -77,6 +79,8 @@ export class ProtocolSocket {
   /** Those that are being executed, and those after them. */
   readonly #waiting: WaitingMessage[] = [];
   #waitingBytes = 0;
+  /** Is called when a message has come. */
+  #onMessage: (() => void) | undefined;
   #isReadNoFurther = false;
   #isClosed = false;
 
@@ -141,6 +145,21 @@ export class ProtocolSocket {
     if (this.#waitingBytes > MAX_WAITING_BYTES) socket.pause();
     const isFirst = this.#waiting.push({ data, release }) === 1;
     if (isFirst) void this.#answerAll();
+    this.#onMessage?.();
+  }
+
+  /** Resolves with the message after so many that wait, which may come a moment later. */
+  #messageAfter(count: number): Promise<WaitingMessage | undefined> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.#onMessage = undefined;
+        resolve(this.#waiting[count]);
+      };
+      const timer = setTimeout(settle, TOGETHER_MS);
+      this.#onMessage = settle;
+      if (this.#waiting.length > count) settle();
+    });
   }
 
   /** Never rejects. */
@@ -187,9 +206,9 @@ export class ProtocolSocket {
   }
 
   /**
-   * Begins the subscriptions that wait for nothing but each other together, so that what is kept comes in one order for
-   * all of them. The official client asks for several: when the first one tells it the end of a run, it gives up what the
-   * others have not brought yet. Responses come before events. Returns the number of commands that it has answered.
+   * Begins subscriptions that are asked for one right after the other together, so that what is kept comes in one order
+   * for all of them. The official client asks for several: when the first one tells it the end of a run, it gives up what
+   * the others have not brought yet. Responses come before events. Returns the number of commands that it has answered.
    */
   async #subscribe(first: ProtocolCommand): Promise<number> {
     const together: Subscribing[] = [];
@@ -205,7 +224,7 @@ export class ProtocolSocket {
         await this.#fail(command, error);
         return 1;
       }
-      const next = this.#waiting[together.length];
+      const next = await this.#messageAfter(together.length);
       command = next && parseCommand(next.data);
     }
     // Nobody reads what comes after the end of the socket, and nobody would end it.
