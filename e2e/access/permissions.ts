@@ -177,14 +177,7 @@ const CONTROL_PLANE = {
   ...rows('deployments:halt', ['haltDeployment', 'resumeDeployment', 'haltWorkspace', 'resumeWorkspace']),
   ...rows('deployments:read', ['getDeploymentHalt', 'getWorkspaceHalt']),
   ...rows('organization:manage', ['haltOrganization', 'resumeOrganization', 'getOrganizationHalt']),
-  ...rows(provenOtherwise('the address is signed'), [
-    'putUpload',
-    'orderBuild',
-    'reportBuild',
-    'endBuild',
-    'fetchBuildSource',
-    'putBuildArchive',
-  ]),
+  ...rows(provenOtherwise('the address is signed'), ['putUpload']),
   ...rows(provenOtherwise('the server of the repository signs the body'), ['receiveGithubDelivery']),
 };
 

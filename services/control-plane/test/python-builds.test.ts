@@ -17,8 +17,11 @@ let platform: TestPlatform;
 let id: string;
 beforeAll(async () => {
   platform = await TestPlatform.start(PROJECT_USERS === undefined ? {} : { PROJECT_USERS });
-  // Its revisions share one cache of packages.
+  // Its revisions share one cache of packages, which is closed to the user of another deployment.
   ({ id } = await createEmpty(platform));
+  const other = join(platform.builder.folder, 'build-caches', 'other');
+  await mkdir(other, { recursive: true, mode: 0o700 });
+  await writeFile(join(other, 'file'), 'of another deployment');
 });
 afterAll(() => platform.close());
 
@@ -60,7 +63,7 @@ def read(path):
         return type(error).__name__
 with open("seen.json", "w") as file:
     json.dump({"env": dict(os.environ), "uid": os.getuid(), "parent": read("/proc/%d/environ" % os.getppid()),
-               "service": read("/proc/${process.pid}/environ"), "data": read(os.path.expanduser("~/../../holders"))}, file)
+               "service": read("/proc/${process.pid}/environ"), "data": read(os.path.expanduser("~/../../build-caches/other/file"))}, file)
 setuptools.setup()
 `;
 const PROJECT = {
