@@ -93,7 +93,7 @@ it('an archive whose end comes after its files are on the disk is unpacked', asy
   async function* late() {
     yield bytes.subarray(0, -1);
     await waitFor(isWritten, { what: 'the file' });
-    // What tar does after it has written a file.
+    // tar does a little more when it has written a file.
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     yield bytes.subarray(-1);
   }
