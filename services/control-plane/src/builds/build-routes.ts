@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import {
   BUILD_CONTENT_TYPE,
   type BuildUrlQuery,
@@ -33,9 +33,7 @@ export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperatio
       reserveStreamBuffers(res);
       res.setHeader('content-type', BUILD_CONTENT_TYPE);
       // A connection that breaks tells the reader that the archive is not whole.
-      archive.on('error', () => res.destroy()).pipe(res);
-      await once(res, 'close');
-      archive.destroy();
+      await pipeline(archive, res).catch(() => undefined);
     }),
     bind(putBuildArchive, async ({ params, query, raw, res }) => {
       const name = check('archive', params, query);

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import {
   BUILD_CONTENT_TYPE,
   checkListenerCaller,
@@ -95,9 +95,7 @@ export function listenerRoutes(
       const archive = await dataPlanes.openBuild(speaker, params.revision_id.toLowerCase(), query.epoch, signal);
       res.setHeader('content-type', BUILD_CONTENT_TYPE);
       // A connection that breaks tells the reader that the archive is not whole.
-      archive.on('error', () => res.destroy()).pipe(res);
-      await once(res, 'close');
-      archive.destroy();
+      await pipeline(archive, res).catch(() => undefined);
     }),
     bind(reportRevisionStatus, async ({ caller, params, body }) =>
       ok(
