@@ -11,7 +11,7 @@ import { findRedis } from './installations.ts';
 
 export interface RedisServer extends StartedServer {
   url: string;
-  /** As a user that reaches the queue of builds alone; `url` where the server is not our own. */
+  /** Its user reaches the queue of builds alone. A server that is not our own has `url` here. */
   buildsUrl: string;
 }
 

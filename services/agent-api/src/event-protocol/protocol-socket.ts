@@ -76,7 +76,7 @@ export class ProtocolSocket {
   readonly #subscriptions: ThreadSubscriptions;
   /** The last event that the client has, for subscriptions to come. */
   #since: number | undefined;
-  /** Those that are being executed, and those after them. */
+  /** The first ones are being executed, the others wait for them. */
   readonly #waiting: WaitingMessage[] = [];
   #waitingBytes = 0;
   /** Is called when a message has come. */

@@ -57,7 +57,7 @@ async function sendZipped(
   const zipped = createGzip(LEVEL);
   const packing = pipeline(Readable.from(projectLayer(directory, (line) => notes.push(line))), through, zipped);
   const sending = send(zipped);
-  // What is not sent any more is not packed either.
+  // It packs no longer than it sends.
   sending.catch(() => zipped.destroy());
   const [packed, sent] = await Promise.allSettled([packing, sending]);
   if (packed.status === 'rejected' && packed.reason instanceof BuildError) throw packed.reason;

@@ -1,6 +1,4 @@
-import { pipeline } from 'node:stream/promises';
 import {
-  BUILD_CONTENT_TYPE,
   type BuildUrlQuery,
   endBuild,
   fetchBuildSource,
@@ -11,6 +9,7 @@ import {
 import { type BoundOperation, bind, ok, reserveStreamBuffers } from '@runyard/service-kit';
 import type { BuildOrders, OrderName } from './build-orders.ts';
 import type { BuildUrlPurpose, BuildUrls } from './build-urls.ts';
+import { sendArchive } from './send-archive.ts';
 
 /** Binds what builders ask. The signatures of their URLs are checked here. */
 export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperation[] {
@@ -31,9 +30,7 @@ export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperatio
     bind(fetchBuildSource, async ({ params, query, signal, res }) => {
       const archive = await orders.openSource(check('source', params, query), signal);
       reserveStreamBuffers(res);
-      res.setHeader('content-type', BUILD_CONTENT_TYPE);
-      // A connection that breaks tells the reader that the archive is not whole.
-      await pipeline(archive, res).catch(() => undefined);
+      await sendArchive(archive, res);
     }),
     bind(putBuildArchive, async ({ params, query, raw, res }) => {
       const name = check('archive', params, query);

@@ -1,6 +1,4 @@
-import { pipeline } from 'node:stream/promises';
 import {
-  BUILD_CONTENT_TYPE,
   checkListenerCaller,
   createListener,
   createListenerKey,
@@ -28,6 +26,7 @@ import {
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, excludeFromInFlight, noContent, ok } from '@runyard/service-kit';
+import { sendArchive } from '../builds/send-archive.ts';
 import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import type { ListenerKeys } from './listener-keys.ts';
@@ -93,9 +92,7 @@ export function listenerRoutes(
     bind(fetchBuild, async ({ caller, params, query, signal, res }) => {
       const speaker = speakers.of(caller, idOf(params));
       const archive = await dataPlanes.openBuild(speaker, params.revision_id.toLowerCase(), query.epoch, signal);
-      res.setHeader('content-type', BUILD_CONTENT_TYPE);
-      // A connection that breaks tells the reader that the archive is not whole.
-      await pipeline(archive, res).catch(() => undefined);
+      await sendArchive(archive, res);
     }),
     bind(reportRevisionStatus, async ({ caller, params, body }) =>
       ok(
