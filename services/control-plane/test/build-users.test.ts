@@ -1,9 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserRange } from '@runyard/deployments';
+import { LINK_PACKAGES } from '@runyard/test-kit/built-project';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
-import { createEmpty, deploy, LINK_PACKAGES } from './support/sources.ts';
+import { createEmpty, deploy } from './support/sources.ts';
 
 // Only root may start processes as another user.
 describe.runIf(process.geteuid?.() === 0)('with users for builds,', () => {

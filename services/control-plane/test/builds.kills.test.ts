@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
+import { LINK_PACKAGES, PROJECT } from '@runyard/test-kit/built-project';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
-import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
+import { createEmpty, deploy } from './support/sources.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {

@@ -12,12 +12,13 @@ import type {
   Revision,
 } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { LINK_PACKAGES, PROJECT } from '@runyard/test-kit/built-project';
 import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GitServer } from './support/git-server.ts';
 import { GitServerApi, project } from './support/git-server-api.ts';
 import { TestPlatform } from './support/platform.ts';
-import { LINK_PACKAGES, PROJECT, upload } from './support/sources.ts';
+import { upload } from './support/sources.ts';
 
 let platform: TestPlatform;
 let repository: string;

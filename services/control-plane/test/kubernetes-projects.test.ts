@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { LINK_PACKAGES, PROJECT } from '@runyard/test-kit/built-project';
 import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
 import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BaseRegistry, LOGIN } from './support/base-registry.ts';
 import { TestPlatform } from './support/platform.ts';
-import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
+import { createEmpty, deploy } from './support/sources.ts';
 
 let base: BaseRegistry;
 let cluster: FakeCluster;

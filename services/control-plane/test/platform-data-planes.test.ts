@@ -4,13 +4,14 @@ import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { PROJECT } from '@runyard/test-kit/built-project';
 import { WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DATA_PLANE_KEY as KEY } from './support/credentials.ts';
 import { TestPlatform } from './support/platform.ts';
 import { processesOf } from './support/processes.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
-import { createEmpty, deploy, PROJECT } from './support/sources.ts';
+import { createEmpty, deploy } from './support/sources.ts';
 
 let platform: TestPlatform;
 let started: TestDataPlane[] = [];

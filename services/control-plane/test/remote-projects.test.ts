@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Deployment, DeploymentList, Listener, LogPage, PushToken, Revision } from '@runyard/contracts';
 import { ImageClient, waitFor } from '@runyard/test-kit';
+import { PROJECT } from '@runyard/test-kit/built-project';
 import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
 import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ import { BaseRegistry, LOGIN, tarOf } from './support/base-registry.ts';
 import { dropDatabases } from './support/drop-databases.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
-import { createEmpty, deploy, PROJECT } from './support/sources.ts';
+import { createEmpty, deploy } from './support/sources.ts';
 
 let base: BaseRegistry;
 let cluster: FakeCluster;

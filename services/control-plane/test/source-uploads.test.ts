@@ -3,11 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, UploadUrl } from '@runyard/contracts';
 import { withDatabaseClient } from '@runyard/test-kit';
+import { PROJECT } from '@runyard/test-kit/built-project';
 import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { BODY_CUTS, sendCutBody } from '@runyard/test-kit/cut-bodies';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
-import { archiveOf, createEmpty, PROJECT, put, upload, uploadUrl } from './support/sources.ts';
+import { archiveOf, createEmpty, put, upload, uploadUrl } from './support/sources.ts';
 
 let platform: TestPlatform;
 let deployment: Deployment;

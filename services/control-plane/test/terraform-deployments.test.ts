@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment, DeploymentList, Revision, RevisionList } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { LINK_PACKAGES, PROJECT } from '@runyard/test-kit/built-project';
 import { WORKSPACE } from '@runyard/test-kit/callers';
 import { ENGINE, engineVariables } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
-import { createEmpty, LINK_PACKAGES, PROJECT } from './support/sources.ts';
+import { createEmpty } from './support/sources.ts';
 
 /**
  * Replays the requests of the Terraform provider for LangSmith about deployments, in its order. Its other resources are

@@ -1,29 +1,22 @@
 import { execFile } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import type { LogPage } from '@runyard/contracts';
-import { PROJECT_FOLDER, projectLayer, UserRange } from '@runyard/deployments';
+import { UserRange } from '@runyard/deployments';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { TestPlatform } from './support/platform.ts';
-import { createEmpty, deploy, type Order } from './support/sources.ts';
+import { PROJECT_USERS, TestBuilds, type TestOrder } from './support/test-builds.ts';
 
-/** Only root may start processes as another user. */
-const PROJECT_USERS = process.geteuid?.() === 0 ? '100000-999999999' : undefined;
-
-let platform: TestPlatform;
-let id: string;
+/** Its builds share one cache of packages, which is closed to the user of another deployment. */
+const id = randomUUID();
+let builds: TestBuilds;
 beforeAll(async () => {
-  platform = await TestPlatform.start(PROJECT_USERS === undefined ? {} : { PROJECT_USERS });
-  // Its revisions share one cache of packages, which is closed to the user of another deployment.
-  ({ id } = await createEmpty(platform));
-  const other = join(platform.builder.folder, 'build-caches', 'other');
+  builds = await TestBuilds.start();
+  const other = join(builds.dataDir, 'build-caches', 'other');
   await mkdir(other, { recursive: true, mode: 0o700 });
   await writeFile(join(other, 'file'), 'of another deployment');
 });
-afterAll(() => platform.close());
+afterAll(() => builds.close());
 
 const config = (more: object = {}) =>
   JSON.stringify({ dependencies: ['.'], graphs: { agent: './src/agent/graph.py:graph' }, ...more });
@@ -75,23 +68,12 @@ const PROJECT = {
   'src/agent/greeting.py': 'GREETING = "hello"',
 };
 
-/** Deploys a revision, waits for the end of its build, and returns it with the lines of its log. */
-async function build(order: Order, status: 'DEPLOYED' | 'BUILD_FAILED') {
-  const { body } = await deploy(platform, id, { install_command: null, ...order });
-  const revision = await platform.untilStatus(id, body.latest_revision_id!, status);
-  const path = `/v1/projects/${id}/revisions/${revision.id}/build_logs`;
-  const { logs } = (await platform.call<LogPage>('POST', path, { body: { limit: 500 } })).body;
-  return { revision, lines: logs.map(({ message }) => message) };
-}
-
-async function projectFolder(): Promise<string> {
-  const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
-  return ((await answer.json()) as { env: { PROJECT_DIR: string } }).env.PROJECT_DIR;
-}
+const build = (order: TestOrder) => builds.build({ id, installCommand: null, ...order });
 
 it('a Python project is installed into an environment of its own, which is valid in other places too', async () => {
-  const secrets = { MODEL_KEY: 'model-key-value', UV_INDEX_OURS_PASSWORD: 'index-password' };
-  const { lines } = await build({ files: PROJECT, secrets }, 'DEPLOYED');
+  const variables = { MODEL_KEY: 'model-key-value', UV_INDEX_OURS_PASSWORD: 'index-password' };
+  const { end, lines } = await build({ files: PROJECT, variables });
+  expect(end).toEqual({ kind: 'archive' });
   expect(lines).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/^Python 3\.1\d, and uv installs$/),
@@ -101,38 +83,28 @@ it('a Python project is installed into an environment of its own, which is valid
   );
   // It uses what the official image has, and names only what it needs itself.
   expect(lines.join('\n')).toMatch(/\+ langgraph==1\.2\.24[\s\S]*\+ uvicorn==/);
-  expect(lines.join('\n')).not.toContain(platform.folder);
-  // It is packed as for images, and for other machines that fetch it.
-  const packed = join(platform.folder, 'packed.tar');
-  await pipeline(
-    projectLayer(await projectFolder(), () => undefined),
-    createWriteStream(packed),
-  );
-  await promisify(execFile)('tar', ['-xf', packed], { cwd: platform.folder });
-  const copy = join(platform.folder, PROJECT_FOLDER);
+  expect(lines.join('\n')).not.toContain(builds.dataDir);
+  const folder = await builds.unpack(id);
   const code = 'import agent.greeting, public.agent, uvicorn; print(agent.greeting.__file__, public.agent.__file__)';
-  const { stdout } = await promisify(execFile)(join(copy, '.venv/bin/python'), ['-c', code]);
-  expect(stdout.trim()).toBe(`${join(copy, 'src/agent/greeting.py')} ${join(copy, 'src/agent/__init__.py')}`);
-  expect((await promisify(execFile)(join(copy, '.venv/bin/uvicorn'), ['--version'])).stdout).toContain('uvicorn');
+  const { stdout } = await promisify(execFile)(join(folder, '.venv/bin/python'), ['-c', code]);
+  expect(stdout.trim()).toBe(`${join(folder, 'src/agent/greeting.py')} ${join(folder, 'src/agent/__init__.py')}`);
+  expect((await promisify(execFile)(join(folder, '.venv/bin/uvicorn'), ['--version'])).stdout).toContain('uvicorn');
 });
 
 it.runIf(PROJECT_USERS !== undefined)(
   'what a package runs when it is installed has the user of the build and none of its secrets',
   async () => {
-    const folder = await projectFolder();
-    const text = await readFile(join(folder, 'seen.json'), 'utf8');
+    const text = await readFile(join(await builds.unpack(id), 'seen.json'), 'utf8');
     expect(JSON.parse(text)).toMatchObject({
       uid: new UserRange(PROJECT_USERS!).buildUserOf(id).uid,
       env: { UV_INDEX_OURS_PASSWORD: 'index-password' },
       service: 'PermissionError',
       data: 'PermissionError',
     });
-    const hiddenNames = ['model-key-value', 'ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES'];
-    for (const hidden of [...hiddenNames, platform.encryptionKey]) expect(text).not.toContain(hidden);
-    // The next build can change neither what runs nor the tools that it gets.
-    const tools = join(platform.builder.folder, 'build-tools', id, 'tools');
-    for (const place of [join(folder, '.venv/bin'), join(tools, (await readdir(tools))[0]!, 'bin/uv')])
-      expect((await stat(place)).uid).toBe(0);
+    expect(text).not.toContain('model-key-value');
+    // The next build cannot change the tools that it gets.
+    const tools = join(builds.dataDir, 'build-tools', id, 'tools');
+    expect((await stat(join(tools, (await readdir(tools))[0]!, 'bin/uv'))).uid).toBe(0);
   },
 );
 
@@ -149,27 +121,26 @@ it('a locked project gets what uv.lock has, in a workspace too, and is refused w
   };
   const lock = await lockOf(files);
   const configPath = 'agent/langgraph.json';
-  const { lines } = await build({ files: { ...files, 'uv.lock': lock }, configPath }, 'DEPLOYED');
+  const { end, lines } = await build({ files: { ...files, 'uv.lock': lock }, configPath });
+  expect(end).toEqual({ kind: 'archive' });
   expect(lines).toContain(' + langgraph==1.2.20');
   const stale = {
     ...files,
     'uv.lock': lock,
     'agent/pyproject.toml': PYPROJECT.replace('langgraph==1.2.24', 'structlog'),
   };
-  const { revision } = await build({ files: stale, configPath }, 'BUILD_FAILED');
-  expect(revision.status_message).toMatch(
-    /could not be installed: `uv sync --locked[\s\S]*lockfile[\s\S]*needs to be updated/,
-  );
+  const { reason } = await build({ files: stale, configPath });
+  expect(reason).toMatch(/could not be installed: `uv sync --locked[\s\S]*lockfile[\s\S]*needs to be updated/);
 });
 
 /** Makes the lock file of a project with the uv of its deployment. */
 async function lockOf(files: Record<string, string>): Promise<string> {
-  const folder = join(platform.folder, 'locked');
+  const folder = await mkdtemp(join(builds.dataDir, 'locked-'));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content);
   }
-  const tools = join(platform.builder.folder, 'build-tools', id, 'tools');
+  const tools = join(builds.dataDir, 'build-tools', id, 'tools');
   const [release] = await readdir(tools);
   await promisify(execFile)(join(tools, release!, 'bin/uv'), ['lock'], { cwd: folder });
   return readFile(join(folder, 'uv.lock'), 'utf8');
@@ -180,7 +151,7 @@ const ONE_FILE = { 'langgraph.json': config({ graphs: { agent: './agent.py:graph
 /** A package with the name of LangGraph, and nothing to fetch. */
 const OLD = '[project]\nname = "langgraph"\nversion = "0.4.10"\n[tool.setuptools]\npy-modules = []\n';
 
-it.each<[string, Order, RegExp]>([
+it.each<[string, TestOrder, RegExp]>([
   [
     'a package that does not exist',
     { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['no-such-package-of-runyard'] }) } },
@@ -223,11 +194,8 @@ it.each<[string, Order, RegExp]>([
     { files: { ...ONE_FILE, 'langgraph.json': config({ dependencies: ['./old'] }), 'old/pyproject.toml': OLD } },
     /^The project's langgraph is 0\.4\.10; 0\.6\.0 or newer is needed/,
   ],
-])('a build with %s fails and says so, and the active revision goes on', async (_, order, reason) => {
-  const active = (await platform.get(id)).body.active_revision_id;
-  const { revision, lines } = await build(order, 'BUILD_FAILED');
-  expect(revision.status_message).toMatch(reason);
-  expect(revision.status_message).not.toContain(platform.folder);
-  expect(lines.join('\n')).not.toContain(platform.folder);
-  expect((await platform.get(id)).body.active_revision_id).toBe(active);
+])('a build with %s fails and says so', async (_, order, reason) => {
+  const failed = await build(order);
+  expect(failed.reason).toMatch(reason);
+  expect(`${failed.reason}\n${failed.lines.join('\n')}`).not.toContain(builds.dataDir);
 });

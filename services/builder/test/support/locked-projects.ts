@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { PROJECT } from './sources.ts';
+import { PROJECT } from '@runyard/test-kit/built-project';
 
 /** A project whose lock file names a release of `ms` that is not the newest one `package.json` would permit. */
 export interface LockedProject {
