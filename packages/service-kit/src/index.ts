@@ -12,6 +12,7 @@ export * from './http/admitted-body.ts';
 export { type AppOptions, createApp } from './http/app.ts';
 export * from './http/bind.ts';
 export * from './http/body.ts';
+export { ADDRESS_PROOF_HEADER, clientAddressHeaders } from './http/client-address.ts';
 export * from './http/cors.ts';
 export type { SecurityDescription } from './http/describe-security.ts';
 export { abortResponse, answerError, type ErrorForm } from './http/error-answer.ts';

@@ -51,6 +51,7 @@ export interface GatewayParts {
   openRuns: OpenRuns;
   arrivalDelay: ArrivalDelay;
   addresses: ClientAddresses;
+  internalToken: string;
   exchanges: OpenExchanges;
   dispatcher: Dispatcher;
   unresponsiveUpstreams: UnresponsiveUpstreams;
@@ -272,13 +273,13 @@ export class Gateway {
 
   #headers(
     req: IncomingMessage,
-    { caller, prefix, platformCookies }: RoutePlan,
+    { caller, prefix, platformCookies, isService }: RoutePlan,
     requestId: string,
     further: Pick<RequestHeaderOptions, 'handoff'> = {},
   ): string[] {
-    const { addresses } = this.#parts;
+    const { addresses, internalToken } = this.#parts;
     const [clientAddress, trustForwarded] = [addresses.clientOf(req), addresses.trustsHeadersOf(req)];
-    const ofPlan = { caller, prefix, platformCookies };
+    const ofPlan = { caller, prefix, platformCookies, internalToken: isService ? internalToken : undefined };
     return requestHeaders(req, { ...ofPlan, requestId, clientAddress, trustForwarded, ...further });
   }
 

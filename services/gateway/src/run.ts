@@ -167,6 +167,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     openRuns,
     arrivalDelay,
     addresses,
+    internalToken: config.INTERNAL_TOKEN,
   });
   reportSizes(context, { table, keys, exchanges, openRuns });
   const drainMs = config.DRAIN_SECONDS * 1000;

@@ -8,13 +8,14 @@ import {
   SessionEnded,
 } from '@runyard/contracts';
 import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
-import { silentLogger } from '@runyard/service-kit';
+import { ADDRESS_PROOF_HEADER, clientAddressHeaders, silentLogger } from '@runyard/service-kit';
 import { testRedis } from '@runyard/test-kit';
 import {
   deploymentRoute,
   FakeControlPlane,
   type FakeServer,
   type FakeSession,
+  INTERNAL_TOKEN,
   sendJson,
   startFakeServer,
 } from '@runyard/test-kit/fake-platform';
@@ -112,6 +113,16 @@ describe('the cookie of a session', () => {
     for (const deployment of [route, custom])
       expect((await echoed(at(deployment), { ...oauth, 'x-api-key': key })).cookie).toBe('a=b; c=d');
     expect((await echoed(at(route), { ...cookie(), 'x-api-key': key })).cookie).toBeUndefined();
+  });
+
+  it('comes with the address of its browser, which is proven to services and to no deployment', async () => {
+    const claimed = { ...cookie(), [ADDRESS_PROOF_HEADER]: 'a proof of the client', 'x-forwarded-for': '203.0.113.7' };
+    const proven = clientAddressHeaders(INTERNAL_TOKEN, '203.0.113.7');
+    for (const url of [services, `${gateway.url}/v2/auth/start/1`, `${gateway.url}/api/v1/orgs/current/info`])
+      expect(await echoed(url, claimed)).toMatchObject(proven);
+    const { key } = gateway.orgAccess.issue(route.workspace_id);
+    const seen = await echoed(at(route), { ...claimed, 'x-api-key': key });
+    expect([seen['x-forwarded-for'], seen[ADDRESS_PROOF_HEADER]]).toEqual(['203.0.113.7', undefined]);
   });
 
   it('counts for nothing at a deployment: not below the platform’s host, nor at its own, nor for its name', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NewMember, SsoEmailVerificationStatus } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
-import { silentLogger } from '@runyard/service-kit';
+import { clientAddressHeaders, silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { TestAccounts } from './support/accounts.ts';
 import { TestMailServer } from './support/mail-server.ts';
 import { TestPeople } from './support/people.ts';
-import { TestOrgAccess } from './support/platform.ts';
+import { INTERNAL_TOKEN, TestOrgAccess } from './support/platform.ts';
 
 const SMTP_PASSWORD = randomBytes(24).toString('hex');
 
@@ -59,7 +59,7 @@ it('an address that cannot be stored is refused, and is no fault of the service'
 async function post<Body>(path: string, body: object, address = '192.0.2.1') {
   const answer = await fetch(`${platform.service.url}/api/v1/sso/email-verification/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+    headers: { 'content-type': 'application/json', ...clientAddressHeaders(INTERNAL_TOKEN, address) },
     body: JSON.stringify(body),
   });
   return { status: answer.status, body: (await answer.json()) as Body };

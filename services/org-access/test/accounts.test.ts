@@ -7,7 +7,7 @@ import { disableIdentity } from '../src/access/credentials/disable-identity.ts';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { PASSWORD, type SignedUp, TestAccounts } from './support/accounts.ts';
 import { whileLocked } from './support/locked-rows.ts';
-import type { PageClient } from './support/page-client.ts';
+import { PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
@@ -253,6 +253,20 @@ describe('sign-in', () => {
     expect(there.path).toBe('/auth/account');
     const elsewhere = await newBrowser().submit('/auth/password', { ...fields, return_to: '//evil.example' });
     expect(elsewhere.path).toBe('/auth/account');
+  });
+
+  it('counts whoever reaches the service past the gateway by its own address, not by one that it names', async () => {
+    const named = (index: number) => ({ 'x-forwarded-for': `203.0.113.${index}`, 'x-runyard-address-proof': 'none' });
+    const guess = (index: number) =>
+      fetch(`${platform.service.url}/api/v1/login`, {
+        method: 'POST',
+        headers: { ...named(index), authorization: `Basic ${btoa(`stranger-${index}@example.com:a wrong guess`)}` },
+      });
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => guess(index)));
+    expect(answers.some(({ status }) => status === 429)).toBe(true);
+    expect((await signIn(new PageClient(platform.service.url, '203.0.113.1'), 'victim-31@example.com')).status).toBe(
+      401,
+    );
   });
 });
 

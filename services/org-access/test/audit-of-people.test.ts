@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type AuditEvent, DEVICE_GRANT, type Operation, PRINCIPAL_HEADER, publicOperations } from '@runyard/contracts';
+import { clientAddressHeaders } from '@runyard/service-kit';
 import { Secret, TOTP } from 'otpauth';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +10,7 @@ import { csrfTokenOf } from '../src/sign-in/sessions/session-cookie.ts';
 import { TestMailServer } from './support/mail-server.ts';
 import { type FetchedPage, PageClient } from './support/page-client.ts';
 import { TestPeople } from './support/people.ts';
-import { TestOrgAccess } from './support/platform.ts';
+import { INTERNAL_TOKEN, TestOrgAccess } from './support/platform.ts';
 import { GROUP, ScimClient, USER } from './support/scim-client.ts';
 
 const PASSWORD = 'seven grey herons asleep';
@@ -86,7 +87,7 @@ async function call(browser: PageClient, method: string, path: string, body?: ob
       [PRINCIPAL_HEADER]: verified.body.token,
       'content-type': 'application/json',
       cookie: `runyard_session=${token}`,
-      'x-forwarded-for': '198.51.100.1',
+      ...clientAddressHeaders(INTERNAL_TOKEN, '198.51.100.1'),
       'x-forwarded-host': '127.0.0.1',
     },
     ...(body && { body: JSON.stringify(body) }),

@@ -8,11 +8,11 @@ import {
   PRINCIPAL_HEADER,
 } from '@runyard/contracts';
 import { createEventBus, makeEvent } from '@runyard/event-bus';
-import { silentLogger } from '@runyard/service-kit';
+import { clientAddressHeaders, silentLogger } from '@runyard/service-kit';
 import { withDatabaseClient } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
-import { TestOrgAccess } from './support/platform.ts';
+import { INTERNAL_TOKEN, TestOrgAccess } from './support/platform.ts';
 
 const LOGS = '/api/v1/orgs/current/audit-logs';
 
@@ -98,7 +98,7 @@ describe('a change', () => {
       { display_name: 'Acme' },
       undefined,
       {
-        'x-forwarded-for': '192.0.2.7',
+        ...clientAddressHeaders(INTERNAL_TOKEN, '192.0.2.7'),
         'x-request-id': 'request-1',
       },
     );

@@ -5,6 +5,7 @@ import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
+import { dropUnprovenAddress } from './client-address.ts';
 import { closeAfterAnswer } from './close-after-answer.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
 import type { SecurityDescription } from './describe-security.ts';
@@ -48,7 +49,9 @@ export interface AppOptions {
   loggedHeaders?: (headers: IncomingHttpHeaders) => Record<string, string>;
   /** Required when an operation's access is `principal`. */
   principal?: PrincipalVerifier;
-  /** Required when an operation's access is `internal`. */
+  /**
+   * Required when an operation's access is `internal`. With it the gateway alone may say which address a client has.
+   */
   internalToken?: string;
   /** Protects `/metrics`, where the service can be reached from outside. */
   metricsGuard?: PrincipalVerifier;
@@ -89,12 +92,13 @@ function observe(options: AppOptions): RequestHandler {
   const { logger, lifecycle, metrics, admission, tracing } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
-  const { cors = 'closed', isInner, loggedHeaders } = options;
+  const { cors = 'closed', isInner, loggedHeaders, internalToken } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
     limitBaggage(req.headers);
+    if (internalToken !== undefined) dropUnprovenAddress(req.headers, internalToken);
     const isPart = isInner?.(req) ?? false;
     const span = isPart ? undefined : startRequestSpan(tracing, req);
     const traceId = span?.traceId ?? traceIdOf(req);

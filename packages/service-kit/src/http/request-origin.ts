@@ -26,7 +26,7 @@ export function requestOrigin(
   { operationId, method, path }: Pick<Operation, 'operationId' | 'method' | 'path'>,
   { caller, headers, raw }: Pick<HandlerRequest, 'caller' | 'headers' | 'raw'>,
 ): RequestOrigin {
-  // The gateway has decided which address is the client's. A list is not its word.
+  // The gateway has decided which address is the client's: see `dropUnprovenAddress`. A list is not its word.
   const named = String(headers['x-forwarded-for'] ?? '');
   return {
     actorKind: caller.kind,

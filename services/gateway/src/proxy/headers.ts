@@ -7,7 +7,7 @@ import {
   UNPROCESSED_HEADER,
 } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
-import { traceContextOf } from '@runyard/service-kit';
+import { ADDRESS_PROOF_HEADER, clientAddressHeaders, traceContextOf } from '@runyard/service-kit';
 import { readLangsmithTrace } from '@runyard/tracing';
 import type { AdmittedCaller } from '../authentication/admission.ts';
 import { firstValue, requestedHost } from '../requests/request-host.ts';
@@ -21,6 +21,7 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   HANDOFF_HEADER,
   'x-request-id',
   'x-forwarded-for',
+  ADDRESS_PROOF_HEADER,
   'x-forwarded-host',
   'x-forwarded-proto',
   'x-forwarded-port',
@@ -43,6 +44,8 @@ export interface RequestHeaderOptions {
   platformCookies: PlatformCookies;
   /** The address of the client. Services take it as it is: the gateway alone decides whose word it is. */
   clientAddress: string;
+  /** Proves the address to a service of the platform; undefined for a deployment. */
+  internalToken: string | undefined;
   /** True when the forwarding headers of the caller are believed. */
   trustForwarded: boolean;
   /**
@@ -66,10 +69,8 @@ const NOT_CONTINUED: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the headers for the upstream, as a flat list of names and values, duplicates kept. */
-export function requestHeaders(
-  req: IncomingMessage,
-  { caller, requestId, prefix, platformCookies, clientAddress, trustForwarded, handoff }: RequestHeaderOptions,
-): string[] {
+export function requestHeaders(req: IncomingMessage, options: RequestHeaderOptions): string[] {
+  const { caller, requestId, prefix, platformCookies, clientAddress, internalToken, trustForwarded, handoff } = options;
   const named = connectionNames(req.headers.connection);
   const { consumes, principal } = caller;
   const headers: string[] = [];
@@ -87,7 +88,8 @@ export function requestHeaders(
     if (value !== undefined) headers.push(name, value);
   }
   headers.push('x-request-id', requestId, ...traceHeaders(req));
-  headers.push('x-forwarded-for', clientAddress);
+  if (internalToken === undefined) headers.push('x-forwarded-for', clientAddress);
+  else headers.push(...Object.entries(clientAddressHeaders(internalToken, clientAddress)).flat());
   headers.push('x-forwarded-proto', (trustForwarded && firstValue(req.headers['x-forwarded-proto'])) || 'http');
   const host = requestedHost(req, trustForwarded);
   if (host) headers.push('x-forwarded-host', host);

@@ -38,6 +38,8 @@ export interface RoutePlan {
   caller: AdmittedCaller;
   /** The owner of the run that the request keeps going; undefined for other requests. */
   runOwner?: { workspaceId: string; organizationId: string };
+  /** True for a service of the platform, false for a deployment, whose project may read what it gets. */
+  isService: boolean;
   /** The cookies of the platform that the destination gets. */
   platformCookies: PlatformCookies;
   /** The name of the destination, for messages. */
@@ -123,6 +125,7 @@ export class RoutePlanner {
       target,
       prefix: stripped,
       caller,
+      isService: true,
       platformCookies: COOKIES[service],
       name: service,
     };
@@ -152,6 +155,7 @@ export class RoutePlanner {
       target,
       prefix: by === 'host' ? '' : `${this.#publicPathOf(req)}${DEPLOYMENTS_PREFIX}/${reference}`,
       caller,
+      isService: false,
       platformCookies: 'none',
       ...(isRunRequest(req.method, destination.path, known?.mount_prefix) && {
         runOwner: { workspaceId: route.workspace_id, organizationId: route.organization_id },

@@ -1,5 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
+import { clientAddressHeaders } from '@runyard/service-kit';
+import { INTERNAL_TOKEN } from './platform.ts';
 
 /** A page as a browser without scripts gets it. */
 export interface FetchedPage {
@@ -18,7 +20,11 @@ export class PageClient {
   /** @param address network address from which the browser comes */
   constructor(url: string, address = '192.0.2.1') {
     this.#url = url;
-    this.#headers = { 'x-forwarded-for': address, 'x-forwarded-host': '127.0.0.1', 'x-forwarded-proto': 'http' };
+    this.#headers = {
+      ...clientAddressHeaders(INTERNAL_TOKEN, address),
+      'x-forwarded-host': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+    };
   }
 
   get sessionToken(): string | undefined {

@@ -25,7 +25,7 @@ import { PrismaClient } from '../../src/generated/client.ts';
 import { run } from '../../src/run.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const INTERNAL_TOKEN = 'the platform speaks to itself alone';
+export const INTERNAL_TOKEN = 'the platform speaks to itself alone';
 
 export interface Answer<Body> {
   status: number;
