@@ -249,7 +249,8 @@ export class Gateway {
         throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
       this.#refuseDelayed();
       context.admission.enter(socket);
-      const { routePlan, rateHeaders } = await this.#plan(req, destination, this.#limitOf(req));
+      const limit = this.#limitOf(req);
+      const { routePlan, rateHeaders } = await this.#plan(req, destination, limit);
       const ownHeaders = [...ownHeadersOf(requestId, destination), ...rateHeaders];
       if (socket.destroyed) return;
       socket.once(
@@ -259,7 +260,9 @@ export class Gateway {
       const headers = this.#headers(req, routePlan, requestId);
       const { upstreams, load, target, name } = routePlan;
       const source = sourceOf(destination);
-      forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, source, name });
+      const { takeMessage } = limit;
+      const forwarded = { upstreams, load, target, headers, ownHeaders, source, name, takeMessage };
+      forwardUpgrade(req, socket, head, forwarded);
     } catch (error) {
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
       const refusal =

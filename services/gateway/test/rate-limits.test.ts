@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import type { DeploymentRoute } from '@runyard/contracts';
 import { FaultLine, type TestRedis, testRedis, waitFor } from '@runyard/test-kit';
 import {
@@ -154,6 +155,27 @@ describe('the rate limits of callers', () => {
     expect([refused.status, await refused.json()]).toEqual([429, { detail: 'Too many requests from this address' }]);
     expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(429);
     expect((await ask(gateway)).status).toBe(200);
+  });
+
+  it('each message over a websocket counts as a request, and one above the rate waits', async () => {
+    const gateway = await start({ RATE_LIMIT_RPS: '20', RATE_LIMIT_BURST: '3' });
+    upstream.server.on('upgrade', (_req, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n');
+      socket.on('data', (bytes: Buffer) => socket.write(bytes)).on('end', () => socket.end());
+    });
+    const { hostname, port, pathname } = new URL(urlOf(gateway, '/ws'));
+    const client = connect(Number(port), hostname);
+    const message = Buffer.from([0x81, 0x82, 1, 2, 3, 4, 5, 6]);
+    const head = `GET ${pathname} HTTP/1.1\r\nHost: h\r\nX-Api-Key: ${key.key}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+    const begunAt = performance.now();
+    // Some may come with the head, before anybody agreed.
+    client.write(Buffer.concat([Buffer.from(head), ...Array.from({ length: 22 }, () => message)]));
+    let echoed = '';
+    client.on('data', (bytes: Buffer) => (echoed += bytes.toString('latin1')));
+    await waitFor(() => echoed.endsWith(message.toString('latin1').repeat(22)));
+    // The upgrade and two messages are let in at once, the other 20 at 20 per second.
+    expect(performance.now() - begunAt).toBeGreaterThan(950);
+    client.destroy();
   });
 
   it('a request that is refused counts too: at a service, a deployment, or by a websocket', async () => {

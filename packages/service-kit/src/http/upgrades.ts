@@ -41,13 +41,21 @@ export function headOf(status: number, headers: string[]): string {
   return `${head}\r\n`;
 }
 
-/** Passes bytes both ways; the end of either side ends the other. */
-export function joinSockets(one: Duplex, other: Duplex): void {
+/**
+ * Passes bytes both ways; the end of either side ends the other.
+ *
+ * @param through what is sent passes through it, on its way from `one`
+ */
+export function joinSockets(one: Duplex, other: Duplex, { through }: { through?: Duplex } = {}): void {
+  if (through) {
+    one.pipe(through).pipe(other);
+    one.on('close', () => through.destroy());
+  } else one.pipe(other);
+  other.pipe(one);
   for (const [from, to] of [
     [one, other],
     [other, one],
   ] as const) {
-    from.pipe(to);
     from.on('error', () => to.destroy());
     from.on('close', () => to.destroy());
   }

@@ -101,10 +101,7 @@ export class RateLimits {
    * @throws TooManyRequestsError
    */
   take(caller: RateLimitedCaller): string[] {
-    const counted = this.#dimensions.flatMap(({ subjectOf, ...dimension }) => {
-      const subject = subjectOf(caller);
-      return subject === undefined ? [] : [{ ...dimension, subject }];
-    });
+    const counted = this.#countedOf(caller);
     for (const each of counted) {
       if (!each.limit.hasRoom(each.subject)) throw refusal(each);
     }
@@ -119,6 +116,19 @@ export class RateLimits {
   }
 
   /**
+   * Counts a message of a websocket as a request, when every dimension has room.
+   *
+   * @returns the milliseconds until there is room; 0 when it was counted
+   */
+  takeMessage(caller: RateLimitedCaller): number {
+    const counted = this.#countedOf(caller);
+    const missing = Math.max(0, ...counted.map(({ limit, subject }) => limit.retryAfterSeconds(subject) * 1000));
+    if (missing > 0) return Math.ceil(missing);
+    for (const { limit, subject } of counted) limit.take(subject);
+    return 0;
+  }
+
+  /**
    * Returns the refusal of what may be guesses, before they are checked; undefined where guessing has room.
    */
   refusalOfGuesses(of: FailureSubject): TooManyRequestsError | undefined {
@@ -129,6 +139,13 @@ export class RateLimits {
 
   countFailure(of: FailureSubject): void {
     this.#failures?.take(describeFailures(of).subject);
+  }
+
+  #countedOf(caller: RateLimitedCaller): (Omit<ActiveDimension, 'subjectOf'> & { subject: string })[] {
+    return this.#dimensions.flatMap(({ subjectOf, ...dimension }) => {
+      const subject = subjectOf(caller);
+      return subject === undefined ? [] : [{ ...dimension, subject }];
+    });
   }
 }
 

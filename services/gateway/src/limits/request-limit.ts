@@ -58,6 +58,12 @@ export class RequestLimit {
     return limits.take({ claims: this.#claims, credentialId: this.#credentialId, address });
   }
 
+  /** Counts a message of the websocket that the request became: see {@link RateLimits.takeMessage}. */
+  readonly takeMessage = (): number => {
+    const { limits, address } = this.#parts;
+    return limits.takeMessage({ claims: this.#claims, credentialId: this.#credentialId, address });
+  };
+
   /** Counts a failure to authenticate, once for each request: by default as one of the address. */
   countFailure(subject: FailureSubject = { address: this.#parts.address }): void {
     if (this.#hasFailed) return;

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endAfterAnswer, headOf, joinSockets, refuseUpgrade } from '@runyard/service-kit';
 import type { UpstreamLoad } from '../limits/upstream-load.ts';
+import { CountedMessages } from './counted-messages.ts';
 import { responseHeaders } from './headers.ts';
 import type { AnswerSource } from './origin-rules.ts';
 import { isConnectFailure, upstreamFailure } from './upstream-error.ts';
@@ -12,8 +13,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /**
- * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, and the end
- * of either side ends the other. The client gets the answer of an upstream that declines.
+ * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, those of the
+ * client as fast as it may send requests, and the end of either side ends the other. The client gets the answer of an upstream that declines.
  *
  * @throws NoRoomError when none of them takes another request
  */
@@ -31,9 +32,11 @@ export function forwardUpgrade(
     /** The sender of the answer, which decides which headers it may have. */
     source: AnswerSource;
     name: string;
+    /** Counts a message of the client: see {@link CountedMessages}. */
+    takeMessage(): number;
   },
 ): void {
-  const { load, target, headers, ownHeaders, source, name } = options;
+  const { load, target, headers, ownHeaders, source, name, takeMessage } = options;
   const [upstream, ...others] = load.withRoom(options.upstreams) as [string, ...string[]];
   const releaseLoad = load.take(upstream);
   const base = new URL(upstream);
@@ -78,8 +81,10 @@ export function forwardUpgrade(
     upstreamSocket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (upstreamHead.length > 0) socket.write(upstreamHead);
-    if (head.length > 0) upstreamSocket.write(head);
-    joinSockets(socket, upstreamSocket);
+    const isWebsocket = response.headers.upgrade?.toLowerCase() === 'websocket';
+    const messages = isWebsocket ? new CountedMessages(takeMessage) : undefined;
+    if (head.length > 0) (messages ?? upstreamSocket).write(head);
+    joinSockets(socket, upstreamSocket, { ...(messages && { through: messages }) });
   });
   request.end();
 }
