@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { containerArguments } from './docker.ts';
 
 describe('containerArguments', () => {
-  it('publishes on the loopback interface alone, and names variables without their values', () => {
+  it('publishes on the given address alone, and names variables without their values', () => {
     const words = containerArguments('runyard-1-postgres', {
       name: 'postgres',
       image: 'postgres:17',
+      host: '127.0.0.1',
       port: { host: 4001, container: 5432 },
       volumes: { '/data/postgres': '/var/lib/postgresql/data' },
       env: { POSTGRES_PASSWORD: 'open sesame' },

@@ -8,7 +8,9 @@ import type { Supervisor } from './supervision/supervisor.ts';
 export interface ServerContainerOptions {
   name: string;
   image: string;
-  /** Loopback port → port in the container. */
+  /** The address of this machine at which it is reached. */
+  host: string;
+  /** Port at that address → port in the container. */
   port: { host: number; container: number };
   /** Host path → path in the container. */
   volumes: Record<string, string>;
@@ -72,7 +74,7 @@ export function containerArguments(container: string, options: ServerContainerOp
     '--rm',
     '--init',
     ...['--name', container],
-    ...['--publish', `127.0.0.1:${options.port.host}:${options.port.container}`],
+    ...['--publish', `${options.host}:${options.port.host}:${options.port.container}`],
     ...Object.entries(options.volumes).flatMap(([host, inside]) => ['--volume', `${host}:${inside}`]),
     ...Object.keys(options.env).flatMap((variable) => ['--env', variable]),
     options.image,

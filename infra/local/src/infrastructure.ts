@@ -17,6 +17,11 @@ export interface InfrastructureOptions<Name extends keyof Servers> {
   /** The folder of the servers' data, passwords, ports and logs; used again at the next start. */
   dataDir: string;
   servers: readonly Name[];
+  /**
+   * The address of this machine that started servers listen on, and are reached at. Default: the loopback address.
+   * Whoever reaches another one still needs a login.
+   */
+  host?: string;
   /** True when a missing Kafka is an error. */
   requireKafka?: boolean;
   /**
@@ -46,8 +51,8 @@ const starters = {
 
 /**
  * Makes Postgres, Redis and Kafka available on this machine. Each is looked for in this order: an address in the
- * environment, a program on the machine, one from a package registry, Docker. Started servers listen on free loopback
- * ports with generated passwords, and end with the process that started them.
+ * environment, a program on the machine, one from a package registry, Docker. Started servers listen on free ports with
+ * generated passwords, and end with the process that started them.
  */
 export async function startInfrastructure<Name extends keyof Servers>(
   options: InfrastructureOptions<Name>,
@@ -57,6 +62,7 @@ export async function startInfrastructure<Name extends keyof Servers>(
     supervisor,
     environment: options.environment ?? process.env,
     progress: options.progress ?? (() => {}),
+    host: options.host ?? '127.0.0.1',
     isKafkaOpen: options.isKafkaOpen ?? false,
     kafkaStartMs: options.kafkaStartMs ?? 60_000,
   };

@@ -8,6 +8,8 @@ export interface ServerContext {
   supervisor: Supervisor;
   environment: NodeJS.ProcessEnv;
   progress: (line: string) => void;
+  /** The address that started servers listen on, and are reached at. */
+  host: string;
   /** True when a started broker admits everybody, without a login. */
   isKafkaOpen: boolean;
   /** Milliseconds that a started broker may take to answer. */

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
@@ -120,6 +120,33 @@ describe('Postgres and Redis that run twice side by side', () => {
     expect(guest.redis).toMatchObject({ origin: 'environment', url: one.redis.url });
     await guest.stop();
     expect(await redisCall(one.redis.url, (redis) => redis.ping())).toBe('PONG');
+  });
+});
+
+describe('servers at another address of the machine', () => {
+  const external = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const host = external.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.2';
+
+  it('are reached there, by their passwords, and not at the loopback address', async () => {
+    const environment = { ...process.env, RUNYARD_KAFKA_BROKERS: '' };
+    const servers = ['postgres', 'redis', 'kafka'] as const;
+    const started = await startInfrastructure({ dataDir: dataFolder(), servers, host, environment });
+    try {
+      const { postgres, redis, kafka } = started;
+      expect(await queryPostgres(postgres.adminUrl, 'SELECT host(inet_server_addr()) AS at')).toEqual([{ at: host }]);
+      expect(await redisCall(redis.url, (client) => client.ping())).toBe('PONG');
+      expect([postgres.adminUrl, redis.url, redis.buildsUrl].map((url) => new URL(url).hostname)).toEqual(
+        Array(3).fill(host),
+      );
+      if (kafka) expect(kafka.brokers).toEqual([expect.stringContaining(`${host}:`)]);
+      const withoutPassword = postgres.adminUrl.replace(/:[^:@/]*@/, ':wrong@');
+      await expect(queryPostgres(withoutPassword, 'SELECT 1')).rejects.toThrow(/password/);
+      const atLoopback = (url: string) => url.replace(`@${host}:`, '@127.0.0.1:');
+      await expect(queryPostgres(atLoopback(postgres.adminUrl), 'SELECT 1')).rejects.toThrow(/ECONNREFUSED/);
+      await expect(redisCall(atLoopback(redis.url), (client) => client.ping())).rejects.toThrow();
+    } finally {
+      await started.stop();
+    }
   });
 });
 

@@ -235,7 +235,7 @@ describe('the image of Kafka', () => {
   it('gets the same settings as variables, with names that its start script leaves alone', () => {
     const login = (username: string) => ({ mechanism: 'plain' as const, username, password: `${username}-secret` });
     const logins = { platform: login('runyard'), deployments: login('runyard-deployments') };
-    const variables = imageVariables(serverProperties({ port: 9092, controllerPort: 9093, logins, host: '' }));
+    const variables = imageVariables(serverProperties({ port: 9092, controllerPort: 9093, logins, host: '127.0.0.1' }));
     expect(variables).toMatchObject({
       KAFKA_LISTENERS: 'CLIENTS://:9092,CONTROLLER://127.0.0.1:9093',
       // The image requires a file with the users when a name contains `SASL_`.

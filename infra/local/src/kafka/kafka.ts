@@ -57,7 +57,7 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
     throw error;
   });
   if ('missing' in server) return server;
-  const brokers = [`127.0.0.1:${port}`];
+  const brokers = [`${context.host}:${port}`];
   const ask = () =>
     logins ? grantDeploymentRights({ brokers, login: logins.platform }, logins.deployments) : checkBroker({ brokers });
   try {
@@ -86,7 +86,7 @@ async function startInstalled(installation: KafkaInstallation, launch: Launch): 
   await mkdir(folder, { recursive: true });
   const configFile = join(dataDir, 'kafka.properties');
   const controllerPort = await choosePort(dataDir, 'kafka-controller');
-  const properties = serverProperties({ port, controllerPort, logins, folder, host: '127.0.0.1' });
+  const properties = serverProperties({ port, controllerPort, logins, folder, host: context.host });
   // The passwords are in a private file because everybody can read a command line.
   await writePrivateFile(configFile, propertiesFile(properties));
   const classPath = ['-cp', join(installation.libraries, '*')];
@@ -135,10 +135,11 @@ function containerOptions({ context, port, logins, logFile }: Launch) {
   return {
     name: 'kafka',
     image: 'apache/kafka:4.1.1',
+    host: context.host,
     port: { host: port, container: port },
     volumes: {},
     env: {
-      ...imageVariables(serverProperties({ port, controllerPort: 9093, logins, host: '' })),
+      ...imageVariables(serverProperties({ port, controllerPort: 9093, logins, host: context.host })),
       KAFKA_HEAP_OPTS: '-Xmx256m',
     },
     logFile,

@@ -13,10 +13,10 @@ export interface BrokerSettings {
   controllerPort: number;
   /** Absent when everybody may do everything. */
   logins?: KafkaLogins | undefined;
-  /** The broker's data folder; absent for that of its image. */
+  /** The broker's data folder; absent for that of its image, which listens on all addresses of its container. */
   folder?: string;
-  /** The address it listens on for clients; empty for all of a container. */
-  host: '127.0.0.1' | '';
+  /** The address at which clients reach it. */
+  host: string;
 }
 
 type Properties = Record<string, string | number | boolean>;
@@ -32,8 +32,8 @@ export function serverProperties(server: BrokerSettings): Properties {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `CLIENTS://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `CLIENTS://127.0.0.1:${port}`,
+    listeners: `CLIENTS://${folder === undefined ? '' : host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `CLIENTS://${host}:${port}`,
     'inter.broker.listener.name': 'CLIENTS',
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': `CLIENTS:${protocol},CONTROLLER:${protocol}`,

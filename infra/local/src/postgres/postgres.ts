@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findDocker, startContainer } from '../docker.ts';
 import { readOrCreateSecret } from '../files/private-file.ts';
@@ -25,7 +25,6 @@ const variable = 'RUNYARD_POSTGRES_URL';
  * worker has its pool, and just-in-time compilation costs more than it saves on short statements.
  */
 const settings = {
-  listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '256MB',
@@ -44,7 +43,7 @@ export async function startPostgres(context: ServerContext): Promise<PostgresSer
   await mkdir(folder, { recursive: true });
   const port = await choosePort(context.supervisor.dataDir, 'postgres');
   const password = await readOrCreateSecret(join(context.supervisor.dataDir, 'postgres.password'));
-  const adminUrl = `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`;
+  const adminUrl = `postgres://${superuser}:${password}@${context.host}:${port}/postgres`;
   const launch = { context, folder, port, password, logFile: join(context.supervisor.dataDir, 'postgres.log') };
 
   const installation = await chooseInstallation(context, join(folder, 'data'));
@@ -92,10 +91,11 @@ async function startInstalled(installation: PostgresInstallation, launch: Launch
   await changeOwner(account.owner, launch.folder);
   if (!(await hasData(data))) await initialise(installation, launch, account, data);
   await removeStalePidFile(data);
-  const options = Object.entries({ ...settings, port: String(launch.port) }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]);
+  const options = Object.entries({
+    ...settings,
+    listen_addresses: launch.context.host,
+    port: String(launch.port),
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return launch.context.supervisor.start({
     name: 'Postgres',
     ...account.command(join(installation.bin, 'postgres'), ['-D', data, ...options]),
@@ -134,6 +134,8 @@ async function initialise(
   });
   await rm(passwordFile, { force: true });
   if (!made.ok) throw new InfrastructureError(`Postgres could not create its data folder: ${made.stderr.trim()}`);
+  // The address that it listens on decides who reaches it. Whoever does needs a password.
+  await appendFile(join(data, 'pg_hba.conf'), 'host all all all scram-sha-256\n');
 }
 
 /**
@@ -165,6 +167,7 @@ async function startInDocker(launch: Launch): Promise<SupervisedProcess> {
   return startContainer(launch.context.supervisor, docker, {
     name: 'postgres',
     image: 'postgres:17',
+    host: launch.context.host,
     port: { host: launch.port, container: 5432 },
     volumes: { [join(launch.folder, 'container')]: '/var/lib/postgresql/data' },
     env: { POSTGRES_USER: superuser, POSTGRES_PASSWORD: launch.password, POSTGRES_DB: 'postgres' },

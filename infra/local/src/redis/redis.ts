@@ -40,8 +40,8 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   const buildsPassword = await readOrCreateSecret(join(dataDir, 'redis.builds-password'));
   const configFile = join(dataDir, 'redis.conf');
   const logFile = join(dataDir, 'redis.log');
-  const url = `redis://:${password}@127.0.0.1:${port}`;
-  const buildsUrl = `redis://${BUILDS_USER}:${buildsPassword}@127.0.0.1:${port}`;
+  const url = `redis://:${password}@${context.host}:${port}`;
+  const buildsUrl = `redis://${BUILDS_USER}:${buildsPassword}@${context.host}:${port}`;
 
   const found = await findRedis(context);
   const docker = 'missing' in found ? await findDocker(context.environment) : null;
@@ -51,7 +51,8 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
     );
   }
   // The password is in a private file because everybody can read a command line.
-  await writePrivateFile(configFile, redisConfig({ port, password, buildsPassword, folder }, Boolean(docker)));
+  const { host } = context;
+  await writePrivateFile(configFile, redisConfig({ host, port, password, buildsPassword, folder }, Boolean(docker)));
   const server =
     'program' in found
       ? await context.supervisor.start({
@@ -64,6 +65,7 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
       : await startContainer(context.supervisor, docker ?? '', {
           name: 'redis',
           image: 'redis:7',
+          host,
           port: { host: port, container: port },
           volumes: { [folder]: '/data', [configFile]: '/etc/redis.conf:ro' },
           env: {},
@@ -90,11 +92,11 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
  * Redis that may evict keys under memory pressure evicts queues.
  */
 function redisConfig(
-  server: { port: number; password: string; buildsPassword: string; folder: string },
+  server: { host: string; port: number; password: string; buildsPassword: string; folder: string },
   inContainer: boolean,
 ): string {
   return [
-    `bind ${inContainer ? '0.0.0.0' : '127.0.0.1'}`,
+    `bind ${inContainer ? '0.0.0.0' : server.host}`,
     `port ${server.port}`,
     `requirepass ${server.password}`,
     `user ${BUILDS_USER} on >${server.buildsPassword} ${BUILDS_RULES}`,
