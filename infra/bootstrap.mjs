@@ -5,6 +5,7 @@
 // alone and then waits for it, and a shell would end without passing it on.
 import { parseArgs } from 'node:util';
 import { audit } from './bootstrap/audit.mjs';
+import { requireCluster } from './bootstrap/cluster.mjs';
 import { requireContainerEngine } from './bootstrap/container-engine.mjs';
 import { prepare } from './bootstrap/prepare.mjs';
 import { readProcessorMinutes } from './bootstrap/processor-time.mjs';
@@ -47,6 +48,12 @@ const verbs = {
   async containers() {
     await requireContainerEngine();
     await runSuite({ name: 'The tests with containers', tool: 'vitest', with: configOf('containers') });
+  },
+  /** Runs the chart in the real cluster that `kubectl` reaches, with images that the container engine builds. */
+  async kubernetes() {
+    await requireContainerEngine();
+    const env = { RUNYARD_TEST_NODE_ADDRESS: await requireCluster() };
+    await runSuite({ name: 'The tests in a cluster', tool: 'vitest', with: configOf('kubernetes'), env });
   },
   /** Measures a platform that it starts. */
   async bench() {

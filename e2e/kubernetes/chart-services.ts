@@ -1,0 +1,31 @@
+import { render } from '../../infra/helm/test/rendered-chart.ts';
+
+/** A service of the chart. */
+export interface ChartService {
+  /** Its component label, the name of its image, and of its folder in `services`. */
+  name: string;
+  /** Its name below `services` of the values. */
+  valuesKey: string;
+  kind: 'Deployment' | 'StatefulSet';
+  replicas: number;
+  /** How many volumes it claims, each of its pods or the whole. */
+  claims: number;
+}
+
+/** Returns the services that the chart installs, and the volumes that they share. */
+export async function listServices(): Promise<{ services: ChartService[]; sharedClaims: number }> {
+  const manifests = await render('small');
+  const services = manifests
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
+    .map(({ kind, metadata, spec }) => {
+      const name = metadata.labels['app.kubernetes.io/component'] as string;
+      return {
+        name,
+        valuesKey: name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+        kind: kind as ChartService['kind'],
+        replicas: spec.replicas as number,
+        claims: (spec.volumeClaimTemplates?.length ?? 0) * spec.replicas,
+      };
+    });
+  return { services, sharedClaims: manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim').length };
+}

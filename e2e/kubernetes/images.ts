@@ -1,0 +1,50 @@
+import { runDocker } from '../containers/engine.ts';
+import { runProgram } from './kubectl.ts';
+
+/** Images are `<REGISTRY>/<service>:<tag>`. */
+const REGISTRY = 'runyard-test';
+/** The base image of deployments, which is no service's. */
+const BASE = 'agent-server';
+
+export interface Images {
+  registry: string;
+  tag: string;
+  /** The name of the image that projects are put on. */
+  base: string;
+  /** Removes them from the engine. The node removes those that it has when it needs the space. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Builds the images of services and the base image, and brings those of the services into the cluster.
+ * `RUNYARD_TEST_IMAGE_TAG` names the tag of images that are built already, and stay.
+ */
+export async function prepareImages(services: string[]): Promise<Images> {
+  const given = process.env.RUNYARD_TEST_IMAGE_TAG;
+  const tag = given ?? 'test';
+  const nameOf = (image: string) => `${REGISTRY}/${image}:${tag}`;
+  const names = services.map(nameOf);
+  const base = nameOf(BASE);
+  if (given === undefined) {
+    for (const service of services) await build(`services/${service}/Dockerfile`, nameOf(service));
+    await build('infra/docker/agent-server/Dockerfile', base);
+  }
+  await load(names);
+  const remove = async () => {
+    if (given === undefined) await runDocker('image', 'rm', ...names, base);
+  };
+  return { registry: REGISTRY, tag, base, remove };
+}
+
+/** A machine may reach registries of packages where the engine's own network does not. */
+async function build(dockerfile: string, name: string): Promise<void> {
+  console.log(`building ${name}`);
+  await runDocker('build', '--network', 'host', '--file', dockerfile, '--tag', name, '.');
+}
+
+/** Calls the command that brings images of the engine into the cluster, as `kind load docker-image` does. */
+async function load(names: string[]): Promise<void> {
+  const [program = '', ...words] = (process.env.RUNYARD_TEST_LOAD_IMAGES ?? '').split(' ').filter(Boolean);
+  console.log(`bringing ${names.length} images into the cluster`);
+  await runProgram(program, [...words, ...names]);
+}

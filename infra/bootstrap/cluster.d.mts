@@ -1,0 +1,1 @@
+export function requireCluster(environment?: NodeJS.ProcessEnv): Promise<string>;
