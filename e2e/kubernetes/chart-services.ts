@@ -12,8 +12,16 @@ export interface ChartService {
   claims: number;
 }
 
-/** Returns the services that the chart installs, and the volumes that they share. */
-export async function listServices(): Promise<{ services: ChartService[]; sharedClaims: number }> {
+/** What the chart installs. */
+export interface ChartContent {
+  services: ChartService[];
+  /** How many volumes several services share. */
+  sharedClaims: number;
+  /** The names of the Jobs that migrate databases before an upgrade. */
+  migrations: string[];
+}
+
+export async function readChart(): Promise<ChartContent> {
   const manifests = await render('small');
   const services = manifests
     .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
@@ -27,5 +35,7 @@ export async function listServices(): Promise<{ services: ChartService[]; shared
         claims: (spec.volumeClaimTemplates?.length ?? 0) * spec.replicas,
       };
     });
-  return { services, sharedClaims: manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim').length };
+  const ofKind = (wanted: string) =>
+    manifests.filter(({ kind }) => kind === wanted).map(({ metadata }) => metadata.name);
+  return { services, sharedClaims: ofKind('PersistentVolumeClaim').length, migrations: ofKind('Job') };
 }

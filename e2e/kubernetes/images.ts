@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { PushToken } from '@runyard/contracts';
 import { runDocker } from '../containers/engine.ts';
 import { runProgram } from './kubectl.ts';
 
@@ -47,4 +51,20 @@ async function load(names: string[]): Promise<void> {
   const [program = '', ...words] = (process.env.RUNYARD_TEST_LOAD_IMAGES ?? '').split(' ').filter(Boolean);
   console.log(`bringing ${names.length} images into the cluster`);
   await runProgram(program, [...words, ...names]);
+}
+
+/** Pushes an image to the platform's registry with the token of a deployment; returns its name there. */
+export async function pushImage(image: string, token: PushToken): Promise<string> {
+  const name = `${token.registry_url}/agent-server:20`;
+  const folder = await mkdtemp(path.join(tmpdir(), 'runyard-login-'));
+  const login = ['login', '--username', 'oauth2accesstoken', '--password-stdin', name.split('/')[0] as string];
+  try {
+    await runProgram('docker', ['--config', folder, ...login], token.token);
+    await runDocker('tag', image, name);
+    await runDocker('--config', folder, 'push', '--quiet', name);
+  } finally {
+    await runDocker('image', 'rm', name).catch(() => undefined);
+    await rm(folder, { recursive: true });
+  }
+  return name;
 }

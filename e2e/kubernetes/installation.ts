@@ -12,6 +12,9 @@ import { STORAGE_CLASS } from './volumes.ts';
 export const RELEASE = 'runyard';
 const NODE_PORT_SERVICE = 'node-port';
 
+/** Load is measured, and fewer pods are enough, within moments. */
+const TIMES = { METRICS_SAMPLE_SECONDS: 2, SCALE_DOWN_SECONDS: 20 };
+
 /** Values of Helm. */
 export interface Values {
   [name: string]: unknown;
@@ -95,6 +98,7 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
       services.map(({ valuesKey, claims }) => [
         valuesKey,
         {
+          env: TIMES,
           resources: { requests: { cpu: '10m' } },
           ...(claims > 0 && { volume: { storageClass: STORAGE_CLASS } }),
         },
@@ -115,6 +119,15 @@ export async function runHelm(command: 'install' | 'upgrade', values: Values): P
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Goes back to the values and images before the last upgrade. */
+export async function rollBack(): Promise<void> {
+  await helm('rollback', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '8m');
+}
+
+export async function uninstall(): Promise<void> {
+  await helm('uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '5m');
 }
 
 /** Makes the administrator's key by the command that the chart's notes name. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { waitFor } from '@runyard/test-kit';
 
 /** The program that reaches the cluster. */
 export const KUBECTL = process.env.KUBECTL || 'kubectl';
@@ -16,7 +17,13 @@ export const LABEL = 'io.runyard.test=kubernetes';
 export interface KubernetesObject {
   apiVersion?: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string>; deletionTimestamp?: string };
+  metadata: {
+    name: string;
+    uid: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    deletionTimestamp?: string;
+  };
   spec?: { replicas?: number };
 }
 export interface Pod extends KubernetesObject {
@@ -56,3 +63,33 @@ export async function listPods(namespace: string, selector: string): Promise<Pod
 
 export const isReady = ({ status }: Pod): boolean =>
   status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+
+/** Asks the cluster to evict a pod, as a drain of its node does; returns whether a disruption budget allows it now. */
+export async function evict({ metadata: { name, namespace } }: Pod): Promise<boolean> {
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+  return runProgram(KUBECTL, ['create', '--raw', path, '-f', '-'], JSON.stringify(eviction)).then(
+    () => true,
+    (error: unknown) => {
+      if (/disruption budget/.test(String(error))) return false;
+      throw error;
+    },
+  );
+}
+
+/** Waits until so many pods are ready that are none of those before. */
+export function waitForPods(
+  place: { namespace: string; selector: string },
+  count: number,
+  ended: Pod[] = [],
+): Promise<Pod[]> {
+  const former = new Set(ended.map(({ metadata }) => metadata.uid));
+  return waitFor(
+    async () => {
+      const pods = await listPods(place.namespace, place.selector);
+      const areReady = pods.every((pod) => isReady(pod) && !former.has(pod.metadata.uid));
+      return areReady && pods.length === count && pods;
+    },
+    { what: `${count} ready pods ${place.selector}`, intervalMs: 500 },
+  );
+}

@@ -1,40 +1,46 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { PushToken } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Deployment } from '../harness/control-plane.ts';
 import { copyProject } from '../harness/official-cli.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
-import { type ChartService, listServices } from './chart-services.ts';
-import { type Images, prepareImages } from './images.ts';
+import { readChart } from './chart-services.ts';
+import { type Images, prepareImages, pushImage } from './images.ts';
 import {
   createAdministratorKey,
   createNamespace,
   labelsOf,
+  listReleaseObjects,
   makeValues,
   openNodePort,
   removeNamespaces,
+  rollBack,
   runHelm,
   selectorOf,
+  uninstall,
   type Values,
 } from './installation.ts';
-import { isReady, listPods, NAMESPACE } from './kubectl.ts';
+import { AGENTS, evict, isReady, list, listPods, NAMESPACE, REMOTE, runKubectl, waitForPods } from './kubectl.ts';
+import { underLoad } from './load.ts';
 import { Platform } from './platform.ts';
+import { startRemoteDataPlane } from './remote-data-plane.ts';
 import { startServers, type TestServers } from './servers.ts';
 import { createVolumes, removeVolumes } from './volumes.ts';
 
 const host = process.env.RUNYARD_TEST_NODE_ADDRESS ?? '';
+const { services, sharedClaims, migrations } = await readChart();
 
-let services: ChartService[];
 let images: Images;
 let servers: TestServers;
 let values: Values;
 let project: Awaited<ReturnType<typeof copyProject>>;
 let platform: Platform;
 let deployment: Deployment;
+let namesOfServers: string[];
 
 beforeAll(async () => {
-  const chart = await listServices();
-  services = chart.services;
   await removeNamespaces();
   [images, servers, project] = await Promise.all([
     prepareImages(services.map(({ name }) => name)),
@@ -45,10 +51,11 @@ beforeAll(async () => {
   const graphs = { greeter: './greeter.ts:graph', slow: './slow.ts:graph' };
   await writeFile(path.join(project.folder, 'langgraph.json'), JSON.stringify({ node_version: '20', graphs }));
   await createNamespace(NAMESPACE);
-  const claims = services.reduce((sum, { claims }) => sum + claims, chart.sharedClaims);
+  const claims = services.reduce((sum, { claims }) => sum + claims, sharedClaims);
   await createVolumes(claims, imageOf('gateway'));
   const nodePort = await openNodePort(NAMESPACE, labelsOf('gateway'));
   values = await makeValues({ host, nodePort, services, images, servers });
+  namesOfServers = await servers.listNames();
 });
 afterAll(async () => {
   await project?.remove();
@@ -60,10 +67,29 @@ afterAll(async () => {
 
 const imageOf = (service: string) => `${images.registry}/${service}:${images.tag}`;
 
-const greet = async (of = deployment, name = 'ada'): Promise<string> => {
-  const state = await platform.client(of).runs.wait(null, 'greeter', { input: { name } });
+async function greet(of = deployment): Promise<string> {
+  const state = await platform.client(of).runs.wait(null, 'greeter', { input: { name: 'ada' } });
   return (state as { text: string }).text;
-};
+}
+
+/** Fails with the first failures, of which the first tells most. */
+function expectNoFailure({ succeeded, failures }: Awaited<ReturnType<typeof underLoad>>): void {
+  expect(failures.slice(0, 5)).toEqual([]);
+  expect(succeeded).toBeGreaterThan(50);
+}
+
+const podsOf = (part: string, { id } = deployment) => ({
+  namespace: AGENTS,
+  selector: `io.runyard.deployment=${id},io.runyard.part=${part}`,
+});
+
+/** Begins a run that goes on for some seconds; returns what waits for its result. */
+async function beginRun(): Promise<() => Promise<unknown>> {
+  const client = platform.client(deployment);
+  const { thread_id: thread } = await client.threads.create();
+  const run = await client.runs.create(thread, 'slow', { input: { steps: 10, stepMs: 500, name: 'long' } });
+  return () => client.runs.join(thread, run.run_id);
+}
 
 it('the chart installs the platform, and each service has its pods, which are ready', async () => {
   await runHelm('install', values);
@@ -82,10 +108,136 @@ it('the notes of the chart make the key with which an image of this machine is d
 });
 
 it('the official SDK streams a run of it', async () => {
-  const chunks: unknown[] = [];
+  const left: unknown[] = [];
   const input = { steps: 3, stepMs: 100, name: 'streamed' };
   for await (const { event, data } of platform.client(deployment).runs.stream(null, 'slow', { input })) {
-    if (event === 'values') chunks.push((data as { steps: number }).steps);
+    if (event === 'values') left.push((data as { steps: number }).steps);
   }
-  expect(chunks).toEqual([3, 2, 1, 0]);
+  expect(left).toEqual([3, 2, 1, 0]);
+});
+
+it('an upgrade migrates every database first, replaces all pods, and fails no request', async () => {
+  const source = { source: 'internal_docker', source_config: {}, source_revision_config: {} };
+  const base = await platform.call<Deployment>('POST', '/deployments', { name: 'base', ...source });
+  const token = await platform.call<PushToken>('POST', `/deployments/${base.id}/push-token`);
+  const change = {
+    deployments: { baseImage: await pushImage(images.base, token) },
+    services: Object.fromEntries(services.map(({ valuesKey }) => [valuesKey, { env: { UPGRADED: 1 } }])),
+  };
+  const before = await listPods(NAMESPACE, 'app.kubernetes.io/component');
+  expectNoFailure(await underLoad(greet, () => runHelm('upgrade', change)));
+  for (const { name, replicas } of services) {
+    const place = { namespace: NAMESPACE, selector: selectorOf(name) };
+    await waitForPods(place, replicas, before);
+  }
+  const completed = ['--namespace', NAMESPACE, '--field-selector', 'involvedObject.kind=Job,reason=Completed'];
+  const events = await runKubectl('get', 'events', ...completed, '--output=jsonpath={.items[*].involvedObject.name}');
+  expect(events.split(' ').sort()).toEqual([...migrations].sort());
+});
+
+it('a project is built in the cluster, on a base image of the registry of the platform, and runs', async () => {
+  await platform.runyard(['deploy', '--remote', '--no-input', '--name', 'built'], project.folder);
+  const built = await platform.find('built');
+  expect(await greet(built)).toBe('hello ada');
+  await platform.delete(built);
+});
+
+it('a deployment is rolled out and back under load, and no request fails', async () => {
+  const outcome = await underLoad(greet, async () => {
+    const first = deployment.latest_revision_id;
+    await platform.call('PATCH', `/deployments/${deployment.id}`, { secrets: [{ name: 'MARK', value: 'again' }] });
+    await platform.waitUntilDeployed(deployment);
+    expect(await greet()).toBe('hello ada again');
+    await platform.call('POST', `/deployments/${deployment.id}/revisions/${first}/redeploy`);
+    await platform.waitUntilDeployed(deployment);
+    expect(await greet()).toBe('hello ada');
+  });
+  expectNoFailure(outcome);
+});
+
+it('workers are added while runs wait, and removed when none does', async () => {
+  const resource_spec = { min_scale: 2, max_scale: 2, queue_min_scale: 1, queue_max_scale: 3 };
+  await platform.call('PATCH', `/deployments/${deployment.id}`, { source_config: { resource_spec } });
+  await platform.waitUntilDeployed(deployment);
+  await waitForPods(podsOf('agent-api'), 2);
+  await waitForPods(podsOf('run-worker'), 1);
+  const client = platform.client(deployment);
+  const input = { steps: 20, stepMs: 1_000, name: 'waiting' };
+  const threads = await Promise.all(Array.from({ length: 40 }, () => client.threads.create()));
+  const runs = await Promise.all(threads.map(({ thread_id }) => client.runs.create(thread_id, 'slow', { input })));
+  await waitForPods(podsOf('run-worker'), 3);
+  await Promise.all(runs.map(({ thread_id, run_id }) => client.runs.join(thread_id, run_id)));
+  await waitForPods(podsOf('run-worker'), 1);
+});
+
+it.each(services)(
+  'a killed pod of $name is replaced, and a run that was in flight ends well',
+  async ({ name, replicas }) => {
+    const place = { namespace: NAMESPACE, selector: selectorOf(name) };
+    const [pod] = await waitForPods(place, replicas);
+    const result = await beginRun();
+    await runKubectl('delete', 'pod', pod!.metadata.name, '--namespace', NAMESPACE, '--force', '--wait=false');
+    await waitForPods(place, replicas, [pod!]);
+    expect(await result()).toMatchObject({ steps: 0 });
+    expect(await greet()).toBe('hello ada');
+  },
+);
+
+it.each([
+  ['agent-api', 2],
+  ['run-worker', 1],
+])('a killed pod of %s of a deployment is replaced, and its runs go on', async (part, replicas) => {
+  const [pod] = await waitForPods(podsOf(part), replicas);
+  const result = await beginRun();
+  await runKubectl('delete', 'pod', pod!.metadata.name, '--namespace', AGENTS, '--force', '--wait=false');
+  await waitForPods(podsOf(part), replicas, [pod!]);
+  expect(await result()).toMatchObject({ steps: 0 });
+  expect(await greet()).toBe('hello ada');
+});
+
+it('a drain evicts one pod of a service or a deployment at a time, and no request fails', async () => {
+  const several = services.filter(({ replicas }) => replicas > 1);
+  const places = [
+    ...several.map(({ name, replicas }) => ({ namespace: NAMESPACE, selector: selectorOf(name), replicas })),
+    { ...podsOf('agent-api'), replicas: 2 },
+  ];
+  const outcome = await underLoad(greet, async () => {
+    for (const { replicas, ...place } of places) {
+      const [first, second] = await waitForPods(place, replicas);
+      expect.soft([place.selector, await evict(first!), await evict(second!)]).toEqual([place.selector, true, false]);
+      await waitForPods(place, replicas, [first!]);
+    }
+  });
+  expectNoFailure(outcome);
+});
+
+it('a data plane of a listener runs an image, with the rights that the manifest gives it', async () => {
+  const compute = { compute_type: 'k8s', compute_id: 'test', compute_config: { k8s_namespaces: [REMOTE] } };
+  const listener = await platform.call<{ id: string }>('POST', '/listeners', compute);
+  const { key } = await platform.call<{ key: string }>('POST', `/listeners/${listener.id}/keys`);
+  await startRemoteDataPlane({ host, imageOf, servers, platform, listener, listenerKey: key });
+  const source = { source: 'internal_docker', source_config: { listener_id: listener.id }, source_revision_config: {} };
+  await platform.call('POST', '/deployments', { name: 'remote', ...source });
+  const words = ['deploy', '--no-remote', '--no-input', '--name', 'remote', '--base-image', images.base];
+  await platform.runyard(words, project.folder);
+  const remote = await platform.find('remote');
+  expect(await listPods(REMOTE, `io.runyard.deployment=${remote.id}`)).toHaveLength(2);
+  await waitFor(async () => (await greet(remote)) === 'hello ada', { what: 'a route at the gateway of the listener' });
+  await platform.delete(remote);
+  await platform.call('DELETE', `/listeners/${listener.id}`);
+});
+
+it('a rollback of the release works on the databases as they are, and fails no request', async () => {
+  expectNoFailure(await underLoad(greet, rollBack));
+  expect(await greet()).toBe('hello ada');
+});
+
+it('once deployments are deleted and the release is uninstalled, nothing of them is left', async () => {
+  await platform.delete(deployment);
+  await platform.delete(await platform.find('base'));
+  expect(await list('pods,deployments,services,secrets,poddisruptionbudgets', '--namespace', AGENTS)).toEqual([]);
+  expect(await servers.listNames()).toEqual([...namesOfServers, 'remote'].sort());
+  await uninstall();
+  expect(await listReleaseObjects()).toEqual([]);
+  expect((await list('namespaces')).map(({ metadata }) => metadata.name)).not.toContain(AGENTS);
 });
