@@ -9,11 +9,14 @@ import { AGENTS, apply, KUBECTL, LABEL, list, NAMESPACE, REMOTE, runKubectl, run
 import type { TestServers } from './servers.ts';
 import { STORAGE_CLASS } from './volumes.ts';
 
-export const RELEASE = 'runyard';
+const RELEASE = 'runyard';
 const NODE_PORT_SERVICE = 'node-port';
 
 /** Load is measured, and fewer pods are enough, within moments. */
 const TIMES = { METRICS_SAMPLE_SECONDS: 2, SCALE_DOWN_SECONDS: 20 };
+
+/** A node of a test is small, and may not count the space on its disk. */
+const FEW_RESOURCES = { cpu: '10m', 'ephemeral-storage': '0' };
 
 /** Values of Helm. */
 export interface Values {
@@ -99,7 +102,7 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
         valuesKey,
         {
           env: TIMES,
-          resources: { requests: { cpu: '10m' } },
+          resources: { requests: FEW_RESOURCES },
           ...(claims > 0 && { volume: { storageClass: STORAGE_CLASS } }),
         },
       ]),

@@ -36,7 +36,7 @@ export const configSchema = Type.Object({
   ENCRYPTION_KEY: Type.String({
     minLength: 1,
     description:
-      '32 bytes in base64 or hex, of this data plane alone: encrypts what is kept here. Several, newest first, separated by commas.',
+      '32 bytes in base64 or hex, which no other service has: encrypts what is kept here. Several, newest first, separated by commas.',
   }),
   DATA_DIR: Type.String({
     minLength: 1,
