@@ -155,12 +155,15 @@ it('a deployment is rolled out and back under load, and no request fails', async
   expectNoFailure(outcome);
 });
 
-it('workers are added while runs wait, and removed when none does', async () => {
+it('a deployment has as many servers and workers as its resources say', async () => {
   const resource_spec = { min_scale: 2, max_scale: 2, queue_min_scale: 1, queue_max_scale: 3 };
   await platform.call('PATCH', `/deployments/${deployment.id}`, { source_config: { resource_spec } });
   await platform.waitUntilDeployed(deployment);
   await waitForPods(podsOf('agent-api'), 2);
   await waitForPods(podsOf('run-worker'), 1);
+});
+
+it('workers are added while runs wait, and removed when none does', async () => {
   const client = platform.client(deployment);
   const input = { steps: 20, stepMs: 1_000, name: 'waiting' };
   const threads = await Promise.all(Array.from({ length: 40 }, () => client.threads.create()));

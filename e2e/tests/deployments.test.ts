@@ -1,9 +1,10 @@
+import { waitFor } from '@runyard/test-kit';
 import { expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
 
-const { url } = inject('platform');
+const { url, deploymentId } = inject('platform');
 
 it('a deployment is created, answers, gets a new revision with its threads kept, and is not found when deleted', async () => {
   const created = await createDeployment('second opinion', PROBE_PROJECT);
@@ -33,4 +34,13 @@ it('a deployment is created, answers, gets a new revision with its threads kept,
       ),
     )
     .toBe(404);
+});
+
+it('the metrics of a deployment have what its own services count, by which it is scaled', async () => {
+  const path = `/deployments/${deploymentId}/metrics`;
+  const newest = async () =>
+    (await callControlPlane<{ points: Record<string, unknown>[] }>('GET', path)).body.points.at(-1);
+  const point = await waitFor(newest, { what: 'a sample' });
+  const number = expect.any(Number);
+  expect(point).toMatchObject({ pending_runs: number, active_runs: number, run_slots: number });
 });

@@ -1,7 +1,7 @@
-import type { MetricValues } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
 import type { RunningReplica } from '../drivers/driver.ts';
 import { computeMetrics } from './deployment-metrics.ts';
+import type { MetricLine } from './metrics-text.ts';
 import type { ReplicaSample, ReplicaSamples } from './replica-samples.ts';
 import { parseServiceMetrics, quantile } from './service-metrics.ts';
 
@@ -162,17 +162,15 @@ describe('the metrics between two samples', () => {
 });
 
 describe('the metrics of a service', () => {
-  const counter = (name: string, ...values: [number, Record<string, string>?][]): MetricValues => ({
-    name,
-    values: values.map(([value, labels = {}]) => ({ value, labels })),
-  });
+  const counter = (name: string, ...values: [number, Record<string, string>?][]): MetricLine[] =>
+    values.map(([value, labels = {}]) => ({ name, labels, value }));
 
   it("are recognized with any prefix, and leave out the platform's own requests", () => {
     const metrics = parseServiceMetrics([
-      counter('my_num_pending_runs', [4]),
-      counter('my_num_running_runs', [2]),
-      counter('my_workers_max', [10]),
-      counter(
+      ...counter('my_num_pending_runs', [4]),
+      ...counter('my_num_running_runs', [2]),
+      ...counter('my_workers_max', [10]),
+      ...counter(
         'my_http_requests_total',
         [5, { path: '/threads', status: '200' }],
         [2, { path: '/threads', status: '503' }],
@@ -185,18 +183,18 @@ describe('the metrics of a service', () => {
 
   it('have latency buckets summed over all labels', () => {
     const bucket = (value: number, le: string, path = '/x') => ({
+      name: 'lg_api_http_requests_latency_bucket',
       value,
       labels: { le, path },
-      metricName: 'lg_api_http_requests_latency_bucket',
     });
-    const values = [
+    const lines = [
       bucket(1, '10'),
       bucket(3, '+Inf'),
       bucket(2, '10', '/y'),
       bucket(2, '+Inf', '/y'),
       bucket(9, '10', '/ok'),
     ];
-    expect(parseServiceMetrics([{ name: 'lg_api_http_requests_latency', values }]).requestLatency).toEqual(
+    expect(parseServiceMetrics(lines).requestLatency).toEqual(
       new Map([
         [10, 3],
         [Infinity, 5],

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Metrics } from '@runyard/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readServiceMetrics } from './service-metrics.ts';
 
@@ -27,8 +28,11 @@ async function answering(body: string | 'without end'): Promise<{ url: string; s
 
 describe('the metrics of a service', () => {
   it('are read as the service reports them', async () => {
-    const told = [{ name: 'lg_api_num_pending_runs', values: [{ value: 3, labels: {} }] }];
-    const { url } = await answering(JSON.stringify(told));
+    const metrics = new Metrics();
+    metrics.gauge('lg_api_num_pending_runs', 'Runs that wait.', ['project_id'], (gauge) => {
+      gauge.set({ project_id: 'of "quotes", {braces} and \\\n' }, 3);
+    });
+    const { url } = await answering(await metrics.text());
     expect(await readServiceMetrics(url)).toEqual({ pendingRuns: 3 });
   });
 

@@ -1,4 +1,4 @@
-import type { MetricValues } from '@runyard/service-kit';
+import { type MetricLine, parseMetricsText } from './metrics-text.ts';
 
 /** Counters of a service since its start, and its current values. Values that it does not report are missing. */
 export interface ServiceMetrics {
@@ -21,13 +21,14 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Returns null when the service does not answer in time or not with metrics. */
 export async function readServiceMetrics(url: string): Promise<ServiceMetrics | null> {
   try {
-    const answer = await fetch(`${url}/metrics?format=json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!answer.ok || !answer.body) {
       await answer.body?.cancel();
       return null;
     }
     const text = await readLimited(answer.body);
-    return text === null ? null : parseServiceMetrics(JSON.parse(text) as MetricValues[]);
+    const lines = text === null ? [] : parseMetricsText(text);
+    return lines.length === 0 ? null : parseServiceMetrics(lines);
   } catch {
     return null;
   }
@@ -49,13 +50,14 @@ async function readLimited(body: NonNullable<Response['body']>): Promise<string 
 const OWN_PATHS: ReadonlySet<unknown> = new Set(['/ok', '/metrics']);
 
 /** Recognizes metrics by the ends of their names, because the deployment chooses the prefix (`METRIC_PREFIX`). */
-export function parseServiceMetrics(metrics: MetricValues[]): ServiceMetrics {
-  const valuesOf = (ending: string) =>
-    metrics
-      .find(({ name }) => name === ending || name.endsWith(`_${ending}`))
-      ?.values.filter(({ labels }) => !OWN_PATHS.has(labels.path));
+export function parseServiceMetrics(lines: MetricLine[]): ServiceMetrics {
+  const linesOf = (ending: string) => {
+    const name = lines.find(({ name }) => name === ending || name.endsWith(`_${ending}`))?.name;
+    if (name === undefined) return undefined;
+    return lines.filter((line) => line.name === name && !OWN_PATHS.has(line.labels.path));
+  };
   const sum = (ending: string, counts: (status: string) => boolean = () => true) =>
-    valuesOf(ending)
+    linesOf(ending)
       ?.filter(({ labels }) => counts(String(labels.status)))
       .reduce((total, { value }) => total + value, 0);
   return omitMissing({
@@ -66,16 +68,15 @@ export function parseServiceMetrics(metrics: MetricValues[]): ServiceMetrics {
     runsFailed: sum('run_set_status_error_counter'),
     requests: sum('http_requests_total'),
     requestErrors: sum('http_requests_total', (status) => status.startsWith('5')),
-    requestLatency: bucketsOf(valuesOf('http_requests_latency')),
-    runLatency: bucketsOf(valuesOf('run_execution_latency')),
+    requestLatency: bucketsOf(linesOf('http_requests_latency_bucket')),
+    runLatency: bucketsOf(linesOf('run_execution_latency_bucket')),
   });
 }
 
-function bucketsOf(values: MetricValues['values'] | undefined): Map<number, number> | undefined {
-  if (!values) return undefined;
+function bucketsOf(lines: MetricLine[] | undefined): Map<number, number> | undefined {
+  if (!lines) return undefined;
   const buckets = new Map<number, number>();
-  for (const { value, labels, metricName } of values) {
-    if (!metricName?.endsWith('_bucket')) continue;
+  for (const { value, labels } of lines) {
     const bound = labels.le === '+Inf' ? Infinity : Number(labels.le);
     buckets.set(bound, (buckets.get(bound) ?? 0) + value);
   }
