@@ -15,6 +15,8 @@ const bundledGraphHosts: Plugin = {
 
 /** Tests that kill processes at many moments: they take minutes, and run by `npm run test:kills`. */
 export const killTests = '**/*.kills.test.ts';
+/** Tests on a real container engine, which `npm run test:containers` runs. */
+export const engineTests = '**/*.engine.test.ts';
 export const notTests = ['**/node_modules/**', '**/dist/**', '**/generated/**'];
 
 /**
@@ -41,7 +43,7 @@ export default defineConfig({
       'e2e/{harness,kits,pages}/*.test.ts',
       'e2e/faults/{bench,report,soak}/**/*.test.ts',
     ],
-    exclude: [...notTests, killTests],
+    exclude: [...notTests, killTests, engineTests],
     pool: 'forks',
     // Files share processes: their imports are loaded once, not once for each file, which was a tenth of all their
     // time.
