@@ -18,14 +18,20 @@ const parseJsonLines = (text: string) => text.split('\n').filter(Boolean).sort()
  * Returns what an engine has that a test could leave behind. Images without a name belong to the engine: it builds from
  * them again.
  */
-export async function listLeftovers(): Promise<Record<'containers' | 'images' | 'networks', string[]>> {
-  const [containers, images, networks] = await Promise.all([
+export async function listLeftovers(): Promise<Record<'containers' | 'images' | 'networks' | 'volumes', string[]>> {
+  const [containers, images, networks, volumes] = await Promise.all([
     runDocker('ps', '--all', '--format', '{{.Names}}'),
     runDocker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}'),
     runDocker('network', 'ls', '--format', '{{.Name}}'),
+    runDocker('volume', 'ls', '--format', '{{.Name}}'),
   ]);
   const named = parseJsonLines(images).filter((image) => !image.includes('<none>'));
-  return { containers: parseJsonLines(containers), images: [...new Set(named)], networks: parseJsonLines(networks) };
+  return {
+    containers: parseJsonLines(containers),
+    images: [...new Set(named)],
+    networks: parseJsonLines(networks),
+    volumes: parseJsonLines(volumes),
+  };
 }
 
 /** Returns the ids of the running containers of one part of a deployment. */
@@ -35,11 +41,20 @@ export async function listContainers(deploymentId: string, part: string): Promis
   return parseJsonLines(await runDocker('ps', '--no-trunc', '--format', '{{.ID}}', ...filters));
 }
 
+/**
+ * Builds an image of this checkout. Its stages fetch packages by the machine's own network: it may reach registries
+ * where the engine's does not.
+ */
+export async function buildImage(dockerfile: string, name: string): Promise<void> {
+  console.log(`building ${name}`);
+  await runDocker('build', '--network', 'host', '--file', dockerfile, '--tag', name, '.');
+}
+
 /** Builds the base image of this checkout; `RUNYARD_TEST_BASE_IMAGE` names one that is built already. */
 export async function buildBaseImage(): Promise<{ name: string; remove(): Promise<unknown> }> {
   const given = process.env.RUNYARD_TEST_BASE_IMAGE;
   if (given) return { name: given, remove: async () => undefined };
   const name = `runyard/agent-server:test-${randomBytes(4).toString('hex')}`;
-  await runDocker('build', '-f', 'infra/docker/agent-server/Dockerfile', '-t', name, '.');
+  await buildImage('infra/docker/agent-server/Dockerfile', name);
   return { name, remove: () => runDocker('image', 'rm', name) };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { PushToken } from '@runyard/contracts';
-import { runDocker } from '../containers/engine.ts';
+import { buildImage, runDocker } from '../containers/engine.ts';
 import { runProgram } from './kubectl.ts';
 
 /** Images are `<REGISTRY>/<service>:<tag>`. */
@@ -30,20 +30,14 @@ export async function prepareImages(services: string[]): Promise<Images> {
   const names = services.map(nameOf);
   const base = nameOf(BASE);
   if (given === undefined) {
-    for (const service of services) await build(`services/${service}/Dockerfile`, nameOf(service));
-    await build('infra/docker/agent-server/Dockerfile', base);
+    for (const service of services) await buildImage(`services/${service}/Dockerfile`, nameOf(service));
+    await buildImage('infra/docker/agent-server/Dockerfile', base);
   }
   await load(names);
   const remove = async () => {
     if (given === undefined) await runDocker('image', 'rm', ...names, base);
   };
   return { registry: REGISTRY, tag, base, remove };
-}
-
-/** A machine may reach registries of packages where the engine's own network does not. */
-async function build(dockerfile: string, name: string): Promise<void> {
-  console.log(`building ${name}`);
-  await runDocker('build', '--network', 'host', '--file', dockerfile, '--tag', name, '.');
 }
 
 /** Calls the command that brings images of the engine into the cluster, as `kind load docker-image` does. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Deployment } from '../harness/control-plane.ts';
 import { copyProject } from '../harness/official-cli.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
+import { Platform } from '../harness/remote-platform.ts';
 import { readChart } from './chart-services.ts';
 import { type Images, prepareImages, pushImage } from './images.ts';
 import {
@@ -24,7 +25,6 @@ import {
 } from './installation.ts';
 import { AGENTS, evict, isReady, list, listPods, NAMESPACE, REMOTE, runKubectl, waitForPods } from './kubectl.ts';
 import { underLoad } from './load.ts';
-import { Platform } from './platform.ts';
 import { startRemoteDataPlane } from './remote-data-plane.ts';
 import { startServers, type TestServers } from './servers.ts';
 import { createVolumes, removeVolumes } from './volumes.ts';

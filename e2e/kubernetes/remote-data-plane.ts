@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Platform } from '../harness/remote-platform.ts';
 import { createNamespace, openNodePort } from './installation.ts';
 import { apply, KUBECTL, REMOTE, runKubectl, runProgram } from './kubectl.ts';
-import type { Platform } from './platform.ts';
 import type { TestServers } from './servers.ts';
 
 const RIGHTS = path.resolve(import.meta.dirname, '../../infra/kubernetes/data-plane-rbac.yaml');

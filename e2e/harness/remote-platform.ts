@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@langchain/langgraph-sdk';
 import { waitFor } from '@runyard/test-kit';
-import { newClient } from '../harness/client.ts';
-import type { Deployment } from '../harness/control-plane.ts';
-import { startRunyard } from '../harness/runyard-cli.ts';
+import { newClient } from './client.ts';
+import type { Deployment } from './control-plane.ts';
+import { startRunyard } from './runyard-cli.ts';
 
-/** The platform in the cluster, as a caller with a key knows it. */
+/** A platform that this process did not start, as a caller with a key knows it. */
 export class Platform {
   readonly url: string;
   readonly apiKey: string;
