@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { audit } from './bootstrap/audit.mjs';
 import { requireCluster } from './bootstrap/cluster.mjs';
-import { requireContainerEngine } from './bootstrap/container-engine.mjs';
+import { requireCompose, requireContainerEngine } from './bootstrap/container-engine.mjs';
 import { prepare } from './bootstrap/prepare.mjs';
 import { readProcessorMinutes } from './bootstrap/processor-time.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
@@ -44,9 +44,10 @@ const verbs = {
   async audit() {
     audit();
   },
-  /** Tests deployments that are images, on the real container engine that `docker` reaches. */
+  /** Tests images, the compose file and the container driver on the real engine that `docker` reaches. */
   async containers() {
     await requireContainerEngine();
+    await requireCompose();
     await runSuite({ name: 'The tests with containers', tool: 'vitest', with: configOf('containers') });
   },
   /** Runs the chart in the real cluster that `kubectl` reaches, with images that the container engine builds. */

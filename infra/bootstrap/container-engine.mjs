@@ -5,11 +5,20 @@ const ANSWER_MS = 10_000;
 
 /** Throws one sentence where `docker` does not reach an engine, at `DOCKER_HOST` or at its default. */
 export async function requireContainerEngine() {
-  const failure = await new Promise((resolve) => {
-    const args = ['version', '--format', '{{.Server.Version}}'];
+  const failure = await failureOf('version', '--format', '{{.Server.Version}}');
+  if (failure) throw new StepError(`A container engine is needed, as \`docker\` reaches it: ${failure}`);
+}
+
+/** Throws one sentence where `docker` has not the command `compose`. */
+export async function requireCompose() {
+  const failure = await failureOf('compose', 'version');
+  if (failure) throw new StepError(`Docker Compose is needed, as \`docker compose\`: ${failure}`);
+}
+
+function failureOf(...args) {
+  return new Promise((resolve) => {
     execFile('docker', args, { timeout: ANSWER_MS }, (error, _, stderr) => resolve(error && reasonOf(error, stderr)));
   });
-  if (failure) throw new StepError(`A container engine is needed, as \`docker\` reaches it: ${failure}`);
 }
 
 function reasonOf(error, stderr) {
