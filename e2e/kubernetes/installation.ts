@@ -12,8 +12,8 @@ import { STORAGE_CLASS } from './volumes.ts';
 const RELEASE = 'runyard';
 const NODE_PORT_SERVICE = 'node-port';
 
-/** Load is measured, and fewer pods are enough, within moments. */
-const TIMES = { METRICS_SAMPLE_SECONDS: 2, SCALE_DOWN_SECONDS: 20 };
+/** Load is measured every few moments. */
+const TIMES = { METRICS_SAMPLE_SECONDS: 2 };
 
 /** A node of a test is small, and may not count the space on its disk. */
 const FEW_RESOURCES = { cpu: '10m', 'ephemeral-storage': '0' };

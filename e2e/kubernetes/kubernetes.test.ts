@@ -155,21 +155,25 @@ it('a deployment is rolled out and back under load, and no request fails', async
   expectNoFailure(outcome);
 });
 
-it('a deployment has as many servers and workers as its resources say', async () => {
-  const resource_spec = { min_scale: 2, max_scale: 2, queue_min_scale: 1, queue_max_scale: 3 };
+/** Deploys a revision with these resources, and waits for its servers. */
+async function deployWith(resource_spec: { min_scale: number; max_scale: number; queue_max_scale: number }) {
   await platform.call('PATCH', `/deployments/${deployment.id}`, { source_config: { resource_spec } });
   await platform.waitUntilDeployed(deployment);
-  await waitForPods(podsOf('agent-api'), 2);
-  await waitForPods(podsOf('run-worker'), 1);
-});
+  await waitForPods(podsOf('agent-api'), resource_spec.min_scale);
+}
 
-it('workers are added while runs wait, and removed when none does', async () => {
+it('a deployment has as many servers as its resources say, and workers are added while runs wait', async () => {
+  await deployWith({ min_scale: 2, max_scale: 2, queue_max_scale: 3 });
   const client = platform.client(deployment);
   const input = { steps: 20, stepMs: 1_000, name: 'waiting' };
   const threads = await Promise.all(Array.from({ length: 40 }, () => client.threads.create()));
   const runs = await Promise.all(threads.map(({ thread_id }) => client.runs.create(thread_id, 'slow', { input })));
   await waitForPods(podsOf('run-worker'), 3);
   await Promise.all(runs.map(({ thread_id, run_id }) => client.runs.join(thread_id, run_id)));
+});
+
+it('a revision that may have fewer workers begins with fewer', async () => {
+  await deployWith({ min_scale: 2, max_scale: 2, queue_max_scale: 1 });
   await waitForPods(podsOf('run-worker'), 1);
 });
 
