@@ -11,7 +11,7 @@ const repository = path.resolve(import.meta.dirname, '../..');
 const PROJECT = 'runyard-test';
 const SERVERS_IMAGE = 'runyard-test/servers:test';
 
-/** What the compose file starts, on servers that are built from packages. */
+/** The platform that the compose file starts, on servers that are built from packages. */
 export interface Composition {
   url: string;
   /** Runs `docker compose` with this project and its files; returns what it prints. */

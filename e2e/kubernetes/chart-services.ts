@@ -12,7 +12,7 @@ export interface ChartService {
   claims: number;
 }
 
-/** What the chart installs. */
+/** The content of an installation. */
 export interface ChartContent {
   services: ChartService[];
   /** How many volumes several services share. */

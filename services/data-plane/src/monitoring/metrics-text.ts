@@ -6,7 +6,7 @@ export interface MetricLine {
 }
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/;
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+const LABEL = /,?([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/gy;
 
 /** Reads Prometheus' text format, and leaves out lines that are something else: a project may answer anything. */
 export function parseMetricsText(text: string): MetricLine[] {
