@@ -11,6 +11,7 @@ export * from './http/common.ts';
 export * from './http/control-plane/index.ts';
 export * from './http/internal/mount-prefix.ts';
 export * from './http/internal/principal.ts';
+export type { ProjectLayer } from './http/internal/project-layer.ts';
 export * from './http/internal/proxy-headers.ts';
 export * from './http/internal/routes.ts';
 export * from './http/internal/session-cookie.ts';

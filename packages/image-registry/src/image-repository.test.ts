@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { digestOf } from '@runyard/test-kit';
-import { INTERNAL_TOKEN, readRequestBody, startFakeServer } from '@runyard/test-kit/fake-platform';
+import { readRequestBody, startFakeServer } from '@runyard/test-kit/fake-platform';
 import { expect, it, onTestFinished } from 'vitest';
-import { ImageRepositories } from './image-repository.ts';
-import { RegistryTokens } from './registry-tokens.ts';
+import { ImageRepository } from './image-repository.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -19,8 +18,8 @@ it('a large blob is pushed in requests of some megabytes each, one after the oth
     res.writeHead(req.method === 'PUT' ? 201 : 202, { location: `/uploads/${pieces.length}` }).end();
   });
   onTestFinished(() => registry.close());
-  const repositories = new ImageRepositories({ url: registry.url, tokens: new RegistryTokens(INTERNAL_TOKEN) });
-  const repository = repositories.open({ deploymentId: randomUUID(), name: 'agent' }, { mayPush: true });
+  const place = { deploymentId: randomUUID(), name: 'agent' };
+  const repository = new ImageRepository({ url: registry.url, place, token: 'a token' });
   const chunks = Array.from({ length: 40 }, (_, number) => Buffer.alloc(MEBIBYTE, number));
 
   const pushed = await repository.push(Readable.from(chunks), { signal: new AbortController().signal });

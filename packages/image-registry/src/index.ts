@@ -1,14 +1,8 @@
 export { DIGEST, digestOf, digestOfStream } from './digest.ts';
 export { type ImageReference, originOf, parseImageReference } from './image-reference.ts';
-export {
-  ImageRepositories,
-  ImageRepository,
-  isBlobGone,
-  RegistryRefusedError,
-} from './image-repository.ts';
+export { ImageRepository, RegistryRefusedError } from './image-repository.ts';
 export { MANIFEST_LIMIT_BYTES } from './manifest-limit.ts';
 export {
-  BASE_LAYERS,
   type Place,
   PROJECT_REPOSITORY,
   pathOf,

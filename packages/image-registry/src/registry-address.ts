@@ -2,11 +2,6 @@
 export const REGISTRY_SEGMENT = 'registry';
 /** The repository for images that the platform makes of a deployment's projects. All others are for pushed images. */
 export const PROJECT_REPOSITORY = 'runyard-project';
-/**
- * The repository of the layers of base images, in place of a deployment's: each is there once, and images of projects
- * mount it. No deployment has this id.
- */
-export const BASE_LAYERS: Place = { deploymentId: '00000000-0000-0000-0000-000000000000', name: 'base-layers' };
 /** The user name for a login with a token. Other platforms' registries use the same. */
 export const REGISTRY_USER = 'oauth2accesstoken';
 

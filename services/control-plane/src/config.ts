@@ -11,7 +11,6 @@ import {
   statefulServiceVariables,
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import { projectImageVariables } from './project-images/settings.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 
 const frontEndUrl = Type.Optional(
@@ -80,7 +79,13 @@ export const configSchema = Type.Object({
         'Where image tools reach the registry, as `https://host:port` without a path: its variable of this name. Default: the root of `PUBLIC_URL`.',
     }),
   ),
-  ...projectImageVariables,
+  PROJECT_BASE_IMAGE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'The variable of this name of registry: without it projects are refused where they would become images.',
+    }),
+  ),
   // A caller who may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 

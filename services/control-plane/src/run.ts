@@ -7,7 +7,7 @@ import { chooseDriverKinds, findPodRules, ReferencedSecrets, runsArtifact, Secre
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
-import { ImageRepositories, RegistryAddress, RegistryTokens } from '@runyard/image-registry';
+import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
 import { AbandonedFiles, INCOMING, openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import { LeasedOwnership } from '@runyard/reconciler';
 import { openLogs } from '@runyard/revision-logs';
@@ -53,6 +53,7 @@ import { HaltService } from './halts/halt-service.ts';
 import { FormerImages } from './image-registry/former-image-rows.ts';
 import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
 import { imageRoutes } from './image-registry/image-routes.ts';
+import { ProjectImages } from './image-registry/project-images.ts';
 import { RegistryService } from './image-registry/registry-service.ts';
 import { registerLeaseOwner } from './leases/lease-owner.ts';
 import { openListeners } from './listeners/open-listeners.ts';
@@ -61,7 +62,6 @@ import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
-import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { objectsPrefix } from './revisions/deployment-objects.ts';
 import { haltStore } from './revisions/halts/halt-store.ts';
 import { routeRoutes } from './routing/route-routes.ts';
@@ -145,8 +145,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const quota = new StorageQuota({ pool, config, images: registryService });
   const tokens = new RegistryTokens(internalToken);
   const registry = { address: new RegistryAddress(config.REGISTRY_URL ?? config.PUBLIC_URL), tokens };
-  const repositories = new ImageRepositories({ url: registryUrl, tokens });
-  const projectImages = openRevisionImages(config, { registry, repositories, lifecycle });
   const runsProjects = runsArtifact(drivers, 'project');
   const archives = new BuildArchives({
     objects: storage,
@@ -180,7 +178,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     archives,
     archiveBytesMax: BUILD_LIMIT_BYTES,
     urls: buildUrls,
-    images: projectImages,
+    images: new ProjectImages({ registry: registryService, tokens }),
+    registry: registryService,
     runsFolders: runsProjects,
   });
   const removeContent = async (id: string) => {

@@ -3,7 +3,7 @@ import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start({ DRIVER: 'container' });
+  platform = await TestPlatform.start({ DRIVER: 'container' }, { hasRegistry: true });
 });
 afterAll(() => platform?.close());
 

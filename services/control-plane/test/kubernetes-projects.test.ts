@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { BaseRegistry, LOGIN } from '@runyard/test-kit/base-registry';
 import { LINK_PACKAGES, PROJECT } from '@runyard/test-kit/built-project';
 import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
 import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BaseRegistry, LOGIN } from './support/base-registry.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy } from './support/sources.ts';
 

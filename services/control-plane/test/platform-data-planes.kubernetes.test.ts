@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
+import { BaseRegistry, LOGIN } from '@runyard/test-kit/base-registry';
 import { FakeCluster, grantedRules, NAMESPACE } from '@runyard/test-kit/fake-cluster';
 import { AGENT } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BaseRegistry, LOGIN } from './support/base-registry.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 

@@ -1,6 +1,7 @@
 import { objectStorageVariables } from '@runyard/object-storage';
 import { serviceVariables, statefulServiceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
+import { baseImageVariables } from './base-images/settings.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 
 const { DATABASE_URI, DATABASE_POOL_SIZE, DATABASE_PREPARED_STATEMENTS, INTERNAL_TOKEN } = statefulServiceVariables;
@@ -37,5 +38,6 @@ export const configSchema = Type.Object({
   }),
   ...objectStorageVariables,
   ...storageQuotaVariables,
+  ...baseImageVariables,
 });
 export type Config = Static<typeof configSchema>;

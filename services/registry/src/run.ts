@@ -24,6 +24,7 @@ import { openDatabase } from './database/database.ts';
 import { ControlPlaneQuestions } from './deployments/control-plane-questions.ts';
 import { moveFormerRows } from './former-rows/move-former-rows.ts';
 import { imageRoutes } from './image-routes.ts';
+import { projectImageRoutes } from './project-images/project-image-routes.ts';
 import { openRegistry } from './registry.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
 
@@ -70,14 +71,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     disk: { folder: config.DATA_DIR, minFreeBytes: config.DISK_MIN_FREE_BYTES },
   });
   const controlPlane = new ControlPlaneQuestions(controlPlaneClient(QUESTION_TIMEOUT_MS));
-  const { handler, store } = openRegistry({
+  const { handler, store, projectImages } = openRegistry({
     database,
     storage: { objects, removals, temporaryFolder },
     controlPlane,
     tokens: new RegistryTokens(config.INTERNAL_TOKEN),
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
+    baseImage: config,
     quota,
+    lifecycle,
   });
   const abandoned = new AbandonedFiles({ folders: [temporaryFolder, join(config.DATA_DIR, 'objects', INCOMING)] });
   const sweep = new PeriodicTask({
@@ -95,7 +98,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const app = createApp({
     context,
-    operations: withMiddleware(imageRoutes({ store, objects, quota }), [mapDatabaseOutages]),
+    operations: withMiddleware(
+      [...imageRoutes({ store, objects, quota }), ...projectImageRoutes(projectImages)],
+      [mapDatabaseOutages],
+    ),
     internalToken: config.INTERNAL_TOKEN,
     readiness: {
       database: async () => void (await pool.query('SELECT 1')),

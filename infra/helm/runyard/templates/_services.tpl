@@ -37,7 +37,7 @@ registry:
   kind: Deployment
   database: registry
   internal: true
-  calls: [control-plane, postgres, storage]
+  calls: [control-plane, postgres, storage, internet]
   graceSeconds: 60
 oauth-broker:
   values: oauthBroker

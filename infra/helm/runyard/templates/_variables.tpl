@@ -43,7 +43,11 @@
 {{- end -}}
 {{- if eq $name "control-plane" -}}
   {{- with $v.customDomains }}{{ $_ := set $plain "CUSTOM_DOMAINS" (join "," .) }}{{ end -}}
+{{- end -}}
+{{- if has $name (list "control-plane" "registry") -}}
   {{- with $v.deployments.baseImage }}{{ $_ := set $plain "PROJECT_BASE_IMAGE" . }}{{ end -}}
+{{- end -}}
+{{- if eq $name "registry" -}}
   {{- with $v.deployments.baseImageUsername }}{{ $_ := set $plain "PROJECT_BASE_IMAGE_USERNAME" . }}{{ end -}}
 {{- end -}}
 {{- if eq $name "data-plane" -}}
@@ -87,7 +91,7 @@
   {{- $secrets = append $secrets (dict "name" "S3_ACCESS_KEY_ID" "from" $v.storage.s3.accessKeyId "text" "S3_ACCESS_KEY_ID") -}}
   {{- $secrets = append $secrets (dict "name" "S3_SECRET_ACCESS_KEY" "from" $v.storage.s3.secretAccessKey "text" "S3_SECRET_ACCESS_KEY") -}}
 {{- end -}}
-{{- if and (eq $name "control-plane") $v.deployments.baseImagePassword }}{{ $secrets = append $secrets (dict "name" "PROJECT_BASE_IMAGE_PASSWORD" "from" $v.deployments.baseImagePassword "text" "BASE_IMAGE_PASSWORD") }}{{ end -}}
+{{- if and (eq $name "registry") $v.deployments.baseImagePassword }}{{ $secrets = append $secrets (dict "name" "PROJECT_BASE_IMAGE_PASSWORD" "from" $v.deployments.baseImagePassword "text" "BASE_IMAGE_PASSWORD") }}{{ end -}}
 {{- range $key, $from := $own.secretEnv }}{{ $secrets = append $secrets (dict "name" $key "from" $from "text" "") }}{{ end -}}
 {{- range $secrets }}
 {{ include "runyard.secretVariable" (merge (dict "root" $root) .) }}

@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import type { BuildEnd, BuildOrder, BuildReport, BuildReportAnswer } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { BuildError, failRevision, RevisionEndedError, reachStatus } from '@runyard/deployments';
-import { isBlobGone } from '@runyard/image-registry';
 import type { ObjectStorage } from '@runyard/object-storage';
 import { type CopiedLogs, LogFileFullError } from '@runyard/revision-logs';
 import { ConflictError, type Logger, NotFoundError, UnavailableError } from '@runyard/service-kit';
@@ -138,12 +137,8 @@ export class BuildOrders {
   ): Promise<BuildProduct | null> {
     const { builds } = this.#options;
     if (end.kind === 'archive') return builds.findArchive(revision, signal);
-    try {
-      return await builds.makeImage(revision, end, signal);
-    } catch (error) {
-      if (isBlobGone(error)) return null;
-      throw error;
-    }
+    const { kind: _, ...layer } = end;
+    return builds.makeImage(revision, layer, signal);
   }
 
   /** @throws ConflictError for an order that is not the newest; NotFoundError */

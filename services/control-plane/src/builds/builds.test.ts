@@ -4,9 +4,8 @@ import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import type { RevisionLog } from '@runyard/revision-logs';
 import { waitFor } from '@runyard/test-kit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RevisionImages } from '../project-images/revision-images.ts';
 import type { BuildUrls } from './build-urls.ts';
-import { Builds } from './builds.ts';
+import { Builds, type BuildsOptions } from './builds.ts';
 
 const away = () => new ObjectStorageUnavailableError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
 const TRYING = 'The object storage could not be reached (ECONNREFUSED): trying again';
@@ -23,7 +22,8 @@ function buildsOf(options: { check: () => Promise<void>; has?: () => Promise<boo
     referenced: new ReferencedSecrets({ folder: undefined }),
     openLog: () => log as unknown as RevisionLog,
     timeoutMs,
-    images: {} as unknown as RevisionImages,
+    images: {} as unknown as BuildsOptions['images'],
+    registry: { checkAvailable: async () => undefined },
     archives: { has },
     archiveBytesMax: 1,
     urls: {} as unknown as BuildUrls,

@@ -1,10 +1,9 @@
 import type {
-  BuildEnd,
   BuildOrder,
   DeploymentSource,
   OrderedResult,
   OrderedSource,
-  PlatformImage,
+  ProjectLayer,
   Secret,
   SecretReference,
   SourceConfig,
@@ -12,10 +11,11 @@ import type {
 } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
 import type { ReferencedSecrets, RolloutDeployment, RolloutRevision, SecretSets } from '@runyard/deployments';
-import { Artifacts, BuildError, type BuildInput, type ImageArtifact, openFolderOf } from '@runyard/deployments';
+import { Artifacts, BuildError, type BuildInput, openFolderOf } from '@runyard/deployments';
 import type { OpenRevisionLog, RevisionLog } from '@runyard/revision-logs';
+import type { ProjectImages } from '../image-registry/project-images.ts';
+import type { RegistryService } from '../image-registry/registry-service.ts';
 import { isStorageOutage } from '../image-registry/storage-outage.ts';
-import type { RevisionImages } from '../project-images/revision-images.ts';
 import type { BuildSource, BuildSources } from '../sources/build-source.ts';
 import type { BuildArchives } from './build-archives.ts';
 import type { BuildProduct } from './build-store.ts';
@@ -31,7 +31,8 @@ export interface BuildsOptions {
   timeoutMs: number;
   outagePauses?: OutagePauses;
   /** Makes images of built projects, for remote data planes and where projects do not run from a folder. */
-  images: RevisionImages;
+  images: Pick<ProjectImages, 'prepare' | 'make' | 'findArchitecture' | 'issuePushToken' | 'keepOnly'>;
+  registry: Pick<RegistryService, 'checkAvailable'>;
   archives: Pick<BuildArchives, 'has'>;
   /** Bytes of one built project, unpacked, where it is kept as an archive. */
   archiveBytesMax: number;
@@ -39,9 +40,6 @@ export interface BuildsOptions {
   /** True when this platform runs a project from the folder it was built in. */
   runsFolders: boolean;
 }
-
-/** A project that a builder has pushed. */
-export type PushedLayer = Extract<BuildEnd, { kind: 'layer' }>;
 
 const OUTAGE_PAUSES: OutagePauses = { firstMs: 1_000, longestMs: 30_000 };
 
@@ -60,13 +58,13 @@ export class Builds {
    * @throws BuildError when nothing can be built of it; the signal's reason when the signal aborts
    */
   async prepare(revision: RolloutRevision, signal: AbortSignal): Promise<BuildProduct | null> {
-    const { openLog, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
+    const { openLog, timeoutMs, registry, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
     const log = openLog(buildLogOf(revision), { secrets: [] });
     const say = (line: string) => log.write(line, { source: 'build' });
     try {
       const source = await this.#openSource(revision);
       const images = this.#imagesFor(revision);
-      const check = () => Promise.all([source?.check?.(signal), images?.checkStorage(signal)]);
+      const check = () => Promise.all([source?.check?.(signal), images && registry.checkAvailable(signal)]);
       let product: BuildProduct | null = null;
       const work = async (onBegin: () => void) => {
         onBegin();
@@ -130,16 +128,17 @@ export class Builds {
   /**
    * Makes the image of a revision, whose project a builder has pushed.
    *
-   * @throws BuildError; RegistryUnavailableError; RegistryRefusedError when the layer is gone
+   * @returns null when its layer is gone
+   * @throws BuildError; RegistryUnavailableError
    */
-  async makeImage(revision: RolloutRevision, layer: PushedLayer, signal: AbortSignal): Promise<BuildProduct> {
+  async makeImage(revision: RolloutRevision, layer: ProjectLayer, signal: AbortSignal): Promise<BuildProduct | null> {
     const { openLog, images } = this.#options;
     const log = openLog(buildLogOf(revision), { secrets: [] });
     try {
       const source = await this.#openSource(revision);
       const build = source && Artifacts.keyOf(this.#inputOf(revision, source));
       const say = (line: string) => log.write(line, { source: 'build' });
-      return toProduct(await images.make(revision, build, layer, { say, signal }));
+      return await images.make(revision, build, layer, { say, signal });
     } finally {
       await log.close();
     }
@@ -168,8 +167,9 @@ export class Builds {
     const images = this.#imagesFor(revision);
     if (!source) await openFolderOf(revision);
     const build = source && Artifacts.keyOf(this.#inputOf(revision, source));
-    const image = await images?.prepare(revision, build, { say, signal });
-    const product = images ? (image ? toProduct(image) : null) : await this.findArchive(revision, signal);
+    const product = images
+      ? await images.prepare(revision, build, { say, signal })
+      : await this.findArchive(revision, signal);
     if (product) say('Nothing of it has changed since it was built: that build is taken');
     return product;
   }
@@ -190,7 +190,7 @@ export class Builds {
   }
 
   /** Returns undefined for a revision that runs from the folder it was built in. */
-  #imagesFor(revision: RolloutRevision): RevisionImages | undefined {
+  #imagesFor(revision: RolloutRevision): BuildsOptions['images'] | undefined {
     const { images, runsFolders } = this.#options;
     return runsFolders && !isRemote(revision) ? undefined : images;
   }
@@ -232,9 +232,4 @@ function buildLogOf({ deploymentId, id }: RolloutRevision) {
 async function describeFolder(revision: RolloutRevision): Promise<() => OrderedSource> {
   const { directory: path } = await openFolderOf(revision);
   return () => ({ kind: 'folder', path });
-}
-
-/** The images that are made here have both. */
-function toProduct({ imageUri: uri, settings = {}, architecture = '' }: ImageArtifact): PlatformImage {
-  return { uri, settings, architecture };
 }

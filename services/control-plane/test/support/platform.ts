@@ -31,6 +31,12 @@ export interface Answer<Body> {
   body: Body;
 }
 
+/** Returns what the registry is told of the base image of projects. */
+function pickBaseImage(environment: Record<string, string>): Record<string, string> {
+  const isOfBase = ([name]: [string, string]) => /^(PROJECT_BASE_IMAGE|OUTBOUND_ALLOWED_NETWORKS)/.test(name);
+  return Object.fromEntries(Object.entries(environment).filter(isOfBase));
+}
+
 export interface TestPlatformOptions {
   /** True when the process itself matters: it is killed, measured, or looked at from outside. */
   hasOwnProcess?: boolean;
@@ -94,6 +100,7 @@ export class TestPlatform {
       ? await RegistryProcess.start({
           folder,
           internalToken: INTERNAL_TOKEN,
+          env: pickBaseImage(environment),
           controlPlane: (path, question) => platform.#answerRegistry(path, question),
         })
       : await startEmptyRegistry();

@@ -132,6 +132,21 @@ export class Blobs {
     if (!(await this.exists(deploymentId, digest))) throw outOfOrderUpload(await this.upload(deploymentId, id));
   }
 
+  /**
+   * Stores a blob of the platform's own, whole or not at all.
+   *
+   * @throws RegistryError DIGEST_INVALID, and for what has no room; any error of `bytes`
+   */
+  async store(owner: ImageOwner, bytes: Readable, digest: string): Promise<void> {
+    const { id } = await this.begin(owner.deploymentId);
+    try {
+      await this.finish(owner, id, { digest, body: bytes });
+    } catch (error) {
+      await this.#discard(owner.deploymentId, id).catch(() => undefined);
+      throw error;
+    }
+  }
+
   async cancel(deploymentId: string, id: string): Promise<void> {
     await this.upload(deploymentId, id);
     await this.#discard(deploymentId, id);

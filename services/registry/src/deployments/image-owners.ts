@@ -1,9 +1,6 @@
-import { BASE_LAYERS } from '@runyard/image-registry';
-import type { ImageOwner } from '../stored-images/image-owner.ts';
+import { BASE_LAYERS, type ImageOwner } from '../stored-images/image-owner.ts';
 import type { RegistryStore } from '../stored-images/registry-store.ts';
 import type { ControlPlaneQuestions } from './control-plane-questions.ts';
-
-const OF_BASE_LAYERS: ImageOwner = { deploymentId: BASE_LAYERS.deploymentId, workspaceId: null, storage: null };
 
 /** Finds out for which deployments images may be stored: control-plane is asked each time. */
 export class ImageOwners {
@@ -22,7 +19,7 @@ export class ImageOwners {
    * @throws UnavailableError
    */
   async find(deploymentId: string, isForPlatform: boolean): Promise<ImageOwner | null> {
-    if (deploymentId === BASE_LAYERS.deploymentId) return isForPlatform ? OF_BASE_LAYERS : null;
+    if (deploymentId === BASE_LAYERS.deploymentId) return null;
     const found = await this.#controlPlane.describe(deploymentId);
     if (!found || !(found.accepts_pushes || isForPlatform)) return null;
     const { workspace_id: workspaceId, storage } = found;

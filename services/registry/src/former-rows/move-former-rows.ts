@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FormerImagePage, type FormerImageRows, type FormerImageRowsRequest } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
-import { BASE_LAYERS } from '@runyard/image-registry';
 import type { InternalClient, ServiceContext } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { imagesPrefix } from '../stored-images/blob-parts.ts';
+import { BASE_LAYERS } from '../stored-images/image-owner.ts';
 
 const RETRY_MS = 500;
 /** Number of tries per log line: one line in ten seconds. */

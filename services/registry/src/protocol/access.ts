@@ -1,10 +1,4 @@
-import {
-  BASE_LAYERS,
-  type HeldGrant,
-  PROJECT_REPOSITORY,
-  REGISTRY_USER,
-  type RegistryGrant,
-} from '@runyard/image-registry';
+import { type HeldGrant, PROJECT_REPOSITORY, REGISTRY_USER, type RegistryGrant } from '@runyard/image-registry';
 import { RegistryError } from '../registry-error.ts';
 import type { ImageOwner } from '../stored-images/image-owner.ts';
 import { type Exchange, isRead, send } from './exchange.ts';
@@ -51,8 +45,8 @@ export async function requireGrant(
 ): Promise<ImageOwner | null> {
   const isItsOwn = grant.deploymentId === deploymentId && (grant.name === undefined || grant.name === name);
   if (isItsOwn && isRead(exchange)) return null;
-  // Only the platform itself writes to these repositories, with tokens for nothing else.
-  const isOfPlatform = name === PROJECT_REPOSITORY || deploymentId === BASE_LAYERS.deploymentId;
+  // Only builders write to this repository, with tokens for nothing else.
+  const isOfPlatform = name === PROJECT_REPOSITORY;
   const mayWrite = isItsOwn && grant.mayPush && (!isOfPlatform || grant.name === name);
   const owner = mayWrite ? await exchange.dependencies.owners.find(deploymentId, isOfPlatform) : null;
   if (owner) return owner;

@@ -1,13 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@runyard/contracts';
-import {
-  BASE_LAYERS,
-  type Place,
-  PROJECT_REPOSITORY,
-  pathOf,
-  type RegistryGrant,
-  repositoryName,
-} from '@runyard/image-registry';
+import { type Place, pathOf } from '@runyard/image-registry';
 import { type Request, reserveStreamBuffers } from '@runyard/service-kit';
 import { rangeOf } from '../blobs/blobs.ts';
 import { RegistryError } from '../registry-error.ts';
@@ -45,12 +38,6 @@ export async function deleteBlob(
   send(exchange, 202);
 }
 
-/** The deployment for which a request stores something, and its token. */
-export interface Writer {
-  grant: RegistryGrant;
-  owner: ImageOwner;
-}
-
 /** Sends how much of an upload has come. */
 export async function sendUploadStatus(exchange: Exchange, place: Place & { id: string }): Promise<void> {
   if (place.id === '') throw unsupported(exchange);
@@ -59,13 +46,16 @@ export async function sendUploadStatus(exchange: Exchange, place: Place & { id: 
 }
 
 /** Handles an upload: its begin, its parts, its end and its cancellation. */
-export async function answerUpload(exchange: Exchange, place: Place & { id: string }, writer: Writer): Promise<void> {
+export async function answerUpload(
+  exchange: Exchange,
+  place: Place & { id: string },
+  owner: ImageOwner,
+): Promise<void> {
   const { id } = place;
-  const { owner } = writer;
   const { method, headers } = exchange.req;
   const { blobs } = exchange.dependencies;
   if (id === '') {
-    if (method === 'POST') return beginUpload(exchange, place, writer);
+    if (method === 'POST') return beginUpload(exchange, place, owner);
     throw unsupported(exchange);
   }
   switch (method) {
@@ -90,16 +80,13 @@ export async function answerUpload(exchange: Exchange, place: Place & { id: stri
 
 /**
  * Begins an upload. All images of a deployment share their blobs, so a blob to mount exists already or has to be
- * pushed. The platform's own images also mount layers of base images. No other deployment is looked into.
+ * pushed. No other deployment is looked into.
  */
-async function beginUpload(exchange: Exchange, place: Place, { grant, owner }: Writer): Promise<void> {
+async function beginUpload(exchange: Exchange, place: Place, owner: ImageOwner): Promise<void> {
   const { deploymentId } = place;
   const { blobs } = exchange.dependencies;
-  const { digest, mount, from } = queryOf(exchange);
+  const { digest, mount } = queryOf(exchange);
   if (mount !== undefined && (await blobs.exists(deploymentId, mount))) return sendBlobCreated(exchange, place, mount);
-  const isBaseLayer = grant.name === PROJECT_REPOSITORY && from === repositoryName(BASE_LAYERS);
-  if (mount !== undefined && isBaseLayer && (await blobs.mountBaseLayer(deploymentId, mount)))
-    return sendBlobCreated(exchange, place, mount);
   const upload = await blobs.begin(deploymentId);
   if (digest === undefined) return sendUpload(exchange, 202, place, upload);
   await blobs.finish(owner, upload.id, { digest, body: bytesOf(exchange) });

@@ -1,9 +1,10 @@
 import { toUnavailableError } from '@runyard/database';
-import { BASE_LAYERS, REGISTRY_SEGMENT, type RegistryResource, resourceAt } from '@runyard/image-registry';
+import { REGISTRY_SEGMENT, type RegistryResource, resourceAt } from '@runyard/image-registry';
 import { ClientDisconnectedError, type RequestHandler } from '@runyard/service-kit';
 import { RegistryError } from '../registry-error.ts';
+import type { ImageOwner } from '../stored-images/image-owner.ts';
 import { grantOf, grantOfPassword, requireGrant, sendToken } from './access.ts';
-import { answerUpload, deleteBlob, sendBlob, sendUploadStatus, type Writer } from './blob-answers.ts';
+import { answerUpload, deleteBlob, sendBlob, sendUploadStatus } from './blob-answers.ts';
 import { type Exchange, type RegistryDependencies, send, unsupported } from './exchange.ts';
 import {
   deleteManifest,
@@ -45,7 +46,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   // The catalog is that of the token's deployment.
   const place = resource.kind === 'catalog' ? { deploymentId: grant.deploymentId } : resource;
   const owner = await requireGrant(exchange, grant, place);
-  if (owner) return answerWrite(exchange, resource, { grant, owner });
+  if (owner) return answerWrite(exchange, resource, owner);
   switch (resource.kind) {
     case 'upload':
       return sendUploadStatus(exchange, resource);
@@ -63,12 +64,10 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
 }
 
 /** Answers a request that changes something. */
-async function answerWrite(exchange: Exchange, resource: RegistryResource, writer: Writer): Promise<void> {
+async function answerWrite(exchange: Exchange, resource: RegistryResource, owner: ImageOwner): Promise<void> {
   const { method } = exchange.req;
-  if (resource.kind === 'upload') return answerUpload(exchange, resource, writer);
-  if (method === 'DELETE' && writer.owner.deploymentId === BASE_LAYERS.deploymentId)
-    throw new RegistryError('DENIED', 'Layers of base images are removed when no image has them any more.');
-  if (resource.kind === 'manifest' && method === 'PUT') return takeManifest(exchange, resource, writer.owner);
+  if (resource.kind === 'upload') return answerUpload(exchange, resource, owner);
+  if (resource.kind === 'manifest' && method === 'PUT') return takeManifest(exchange, resource, owner);
   if (resource.kind === 'manifest' && method === 'DELETE') return deleteManifest(exchange, resource);
   if (resource.kind === 'blob' && method === 'DELETE') return deleteBlob(exchange, resource);
   throw unsupported(exchange);

@@ -7,3 +7,11 @@ export interface ImageOwner {
   /** Null for the layers of base images: only the disk limits them. */
   storage: StorageLimits | null;
 }
+
+/** Stands for all base images: each of their layers is there once, and images of projects share it. */
+export const BASE_LAYERS: ImageOwner = {
+  // No deployment has this id.
+  deploymentId: '00000000-0000-0000-0000-000000000000',
+  workspaceId: null,
+  storage: null,
+};

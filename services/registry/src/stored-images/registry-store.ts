@@ -1,10 +1,10 @@
-import { BASE_LAYERS } from '@runyard/image-registry';
 import { pendingObjects } from '@runyard/object-storage';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { RegistryError } from '../registry-error.ts';
 import { type BlobPart, keysOf } from './blob-parts.ts';
+import { BASE_LAYERS } from './image-owner.ts';
 import { lockImages } from './linked-manifests.ts';
 import type { ManifestContent } from './manifest-content.ts';
 

@@ -16,7 +16,7 @@ interface Deployment {
 export class FakeDeployments {
   readonly #deployments = new Map<string, Deployment>();
   readonly #revisionsKept: number;
-  readonly max: StorageLimits['max'];
+  max: StorageLimits['max'];
   /** Bytes of sources that each deployment has. */
   sources = 0;
   /** Tokens of older releases. */

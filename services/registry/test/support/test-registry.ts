@@ -2,17 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { RegistryTokens } from '@runyard/image-registry';
 import { FolderStorage, ObjectRemovals, type ObjectStorage } from '@runyard/object-storage';
 import { createApp, createContext, listen, silentLogger } from '@runyard/service-kit';
-import { createTestDatabase, ImageClient } from '@runyard/test-kit';
+import { createTestDatabase, digestOf, ImageClient } from '@runyard/test-kit';
 import { INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
+import type { BaseImageSettings } from '../../src/base-images/open-base-image.ts';
+import { Blobs } from '../../src/blobs/blobs.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { imageRoutes } from '../../src/image-routes.ts';
+import { projectImageRoutes } from '../../src/project-images/project-image-routes.ts';
+import type { ProjectImages } from '../../src/project-images/project-images.ts';
 import { openRegistry } from '../../src/registry.ts';
 import { StorageQuota } from '../../src/storage-quota/storage-quota.ts';
 import type { PartStorage } from '../../src/stored-images/blob-parts.ts';
+import { BASE_LAYERS } from '../../src/stored-images/image-owner.ts';
 import type { RegistryStore } from '../../src/stored-images/registry-store.ts';
 import { FakeDeployments } from './fake-deployments.ts';
 
@@ -33,7 +39,7 @@ export function openRemovals(database: Database, objects: Pick<ObjectStorage, 'r
 
 type Parts = Pick<
   TestRegistry,
-  'store' | 'quota' | 'deployments' | 'tokens' | 'database' | 'storage' | 'folder' | 'origin'
+  'store' | 'quota' | 'deployments' | 'tokens' | 'database' | 'storage' | 'folder' | 'origin' | 'openProjectImages'
 >;
 
 /** Runs only what image tools see, on a database and a folder of its own, beside a fake of control-plane. */
@@ -46,6 +52,8 @@ export class TestRegistry {
   readonly storage!: PartStorage & { removals: ObjectRemovals };
   readonly folder!: string;
   readonly origin!: string;
+  /** Makes images of projects, here, on another base. */
+  readonly openProjectImages!: (baseImage: BaseImageSettings) => ProjectImages;
   readonly #close: () => Promise<void>;
 
   private constructor(parts: Parts, close: () => Promise<void>) {
@@ -60,6 +68,7 @@ export class TestRegistry {
     max?: Partial<FakeDeployments['max']>;
     minFreeBytes?: number;
     revisionsKept?: number;
+    baseImage?: BaseImageSettings;
   }): Promise<TestRegistry> {
     const testDatabase = await createTestDatabase(migrationsDir);
     const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
@@ -71,21 +80,22 @@ export class TestRegistry {
     const deployments = new FakeDeployments({ max, revisionsKept: options.revisionsKept ?? 50 });
     const disk = { folder, minFreeBytes: options.minFreeBytes ?? 0 };
     const quota = new StorageQuota({ pool: database.pool, disk });
-    const { handler, store } = openRegistry({
-      database,
-      storage,
-      controlPlane: deployments,
-      tokens,
-      url: 'https://agents.example.com',
-      quota,
-      blobLimitBytes: options.blobLimitBytes,
-    });
     const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false, ...options.limits });
-    const operations = imageRoutes({ store, objects, quota });
+    const openOn = (baseImage: BaseImageSettings) =>
+      openRegistry({
+        ...{ database, storage, tokens, quota, baseImage },
+        controlPlane: deployments,
+        url: 'https://agents.example.com',
+        blobLimitBytes: options.blobLimitBytes,
+        lifecycle: context.lifecycle,
+      });
+    const { handler, store, projectImages } = openOn(options.baseImage ?? {});
+    const openProjectImages = (baseImage: BaseImageSettings) => openOn(baseImage).projectImages;
+    const operations = [...imageRoutes({ store, objects, quota }), ...projectImageRoutes(projectImages)];
     const app = createApp({ context, operations, internalToken: INTERNAL_TOKEN, before: [handler] });
     const here = { host: '127.0.0.1', port: 0, isAuxiliary: true, drainMs: 0 };
     const { url: origin } = await listen(app, { ...here, context });
-    const parts = { store, quota, deployments, tokens, database, storage, folder, origin };
+    const parts = { store, quota, deployments, tokens, database, storage, folder, origin, openProjectImages };
     return new TestRegistry(parts, async () => {
       await context.lifecycle.stop('test');
       await database.close();
@@ -107,6 +117,13 @@ export class TestRegistry {
   async deployed({ id, repository }: PushedTo, versions: string[]): Promise<void> {
     const images = versions.map((version) => `agents.example.com/${repository}${version}`);
     this.deployments.deploy(id, images);
+  }
+
+  /** Stores a layer of a base image, as it is fetched for an image of a project. */
+  async storeBaseLayer(layer: Buffer): Promise<void> {
+    const { store, storage, quota } = this;
+    const blobs = new Blobs({ store, storage, quota, limitBytes: layer.length });
+    await blobs.store(BASE_LAYERS, Readable.from([layer]), digestOf(layer));
   }
 
   /** Sends what control-plane asks. */

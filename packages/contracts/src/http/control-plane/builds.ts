@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation, type Operation } from '../../operation.ts';
 import { ErrorResponse, Nullable, Uuid } from '../common.ts';
+import { ProjectLayer } from '../internal/project-layer.ts';
 import { LogEntryId, ReportedLogEntry } from './data-planes/logs.ts';
 import { ForbiddenResponse, InvalidResponse } from './responses.ts';
 
@@ -120,7 +121,6 @@ export const BuildReportAnswer = Type.Object(
 );
 export type BuildReportAnswer = Static<typeof BuildReportAnswer>;
 
-const digest = Type.String({ pattern: '^sha256:[0-9a-f]{64}$', maxLength: 71 });
 const Message = Type.String({ maxLength: 65_536 });
 
 export const BuildEnd = Type.Union(
@@ -128,17 +128,7 @@ export const BuildEnd = Type.Union(
     /** The archive was put. */
     Type.Object({ kind: Type.Literal('archive') }),
     /** The project was pushed as a layer. */
-    Type.Object({
-      kind: Type.Literal('layer'),
-      digest,
-      size: Type.Integer({ minimum: 0 }),
-      /** The digest of its uncompressed content. */
-      diff_id: digest,
-      /** By which the image describes the project. */
-      variables: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 65_536 })),
-      /** Variables of the project that tune the platform's services. */
-      settings: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 4_096 })),
-    }),
+    Type.Object({ kind: Type.Literal('layer'), ...ProjectLayer.properties }),
     /** The source is at fault. */
     Type.Object({ kind: Type.Literal('failed'), message: Message }),
     /** Something that the build needs is unavailable: another attempt may succeed. */

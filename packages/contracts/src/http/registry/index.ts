@@ -2,7 +2,10 @@ import Type, { type Static } from 'typebox';
 import { defineOperation, type Operation } from '../../operation.ts';
 import { Uuid } from '../common.ts';
 import { StoredBytes } from '../internal/stored-bytes.ts';
+import { describeProjectBase, keepProjectImages, makeProjectImage, prepareProjectImage } from './project-images.ts';
 import { InvalidResponse } from './responses.ts';
+
+export * from './project-images.ts';
 
 const deployment_id = '0192f7a0-0000-7000-8000-000000000001';
 
@@ -57,4 +60,11 @@ export const countStoredImages = defineOperation({
 });
 
 /** Every operation of the registry beside the distribution specification, which image tools bring along. */
-export const registryOperations: readonly Operation[] = [removeImages, countStoredImages];
+export const registryOperations: readonly Operation[] = [
+  removeImages,
+  countStoredImages,
+  describeProjectBase,
+  prepareProjectImage,
+  makeProjectImage,
+  keepProjectImages,
+];

@@ -1,7 +1,7 @@
 import { PROJECT_FOLDER } from '@runyard/deployments';
 import { digestOf } from '@runyard/image-registry';
-import type { BaseImage } from './base-image.ts';
-import { CONFIG_TYPE, type Descriptor, LAYER_TYPE, MANIFEST_TYPE, ociLayerType } from './image-content.ts';
+import type { BaseImage } from '../base-images/base-image.ts';
+import { CONFIG_TYPE, type Descriptor, LAYER_TYPE, MANIFEST_TYPE, ociLayerType } from '../base-images/image-content.ts';
 
 interface ProjectLayer {
   digest: string;

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { arch } from 'node:os';
 import { gzipSync } from 'node:zlib';
-import { digestOf, MANIFEST_TYPE } from '@runyard/test-kit';
 import { Header } from 'tar';
+import { digestOf, MANIFEST_TYPE } from './image-client.ts';
 
 export const LOGIN = { username: 'operator', password: 'the password of the base registry' };
 const TOKEN = 'a token of the base registry';

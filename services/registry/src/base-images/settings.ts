@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-export const projectImageVariables = {
+export const baseImageVariables = {
   PROJECT_BASE_IMAGE: Type.Optional(
     Type.String({
       minLength: 1,
@@ -12,4 +12,10 @@ export const projectImageVariables = {
     Type.String({ minLength: 1, description: 'With which its registry is asked. Default: as anybody.' }),
   ),
   PROJECT_BASE_IMAGE_PASSWORD: Type.Optional(Type.String({ minLength: 1 })),
+  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Networks, as `10.0.0.0/8`, to which the registry of the base image may lead for tokens and layers although not public.',
+    }),
+  ),
 };

@@ -3,58 +3,54 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { BuildEnd } from '@runyard/contracts';
-import { BuildError, type ImageArtifact, openLocalDirectory } from '@runyard/deployments';
-import { isBlobGone, RegistryUnavailableError } from '@runyard/image-registry';
-import type { Lifecycle } from '@runyard/service-kit';
+import type { BuildEnd, PlatformImage, ProjectLayer } from '@runyard/contracts';
+import { BuildError, openLocalDirectory } from '@runyard/deployments';
+import { PROJECT_REPOSITORY } from '@runyard/image-registry';
+import { ObjectStorageUnavailableError } from '@runyard/object-storage';
 import { digestOf, type ImageClient } from '@runyard/test-kit';
+import { BaseRegistry, LOGIN } from '@runyard/test-kit/base-registry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
-import type { RevisionImages } from '../src/project-images/revision-images.ts';
-import { BaseRegistry, LOGIN } from './support/base-registry.ts';
-import { OwnRegistry } from './support/own-registry.ts';
+import type { BaseImageSettings } from '../src/base-images/open-base-image.ts';
+import type { ImageRevision, ProjectImages } from '../src/project-images/project-images.ts';
+import { errorOf, TestRegistry } from './support/test-registry.ts';
 
 const LIMIT_BYTES = 1_048_576;
 const BUILD = '0'.repeat(32);
+const PUSH_MS = 60_000;
 
-let own: OwnRegistry;
+let own: TestRegistry;
 let base: BaseRegistry;
 let folder: string;
-let images: RevisionImages;
+let images: ProjectImages;
 /** Sends projects as builders do. */
 let results: () => { send(...of: unknown[]): Promise<Extract<BuildEnd, { kind: 'layer' }>> };
-const closings: (() => Promise<unknown>)[] = [];
-const lifecycle: Pick<Lifecycle, 'onStop'> = { onStop: (_, close) => void closings.push(async () => close()) };
 
 beforeAll(async () => {
-  [own, base, folder] = await Promise.all([
-    OwnRegistry.start({ REGISTRY_BLOB_LIMIT_BYTES: String(LIMIT_BYTES) }),
-    BaseRegistry.start(),
-    mkdtemp(join(tmpdir(), 'runyard-project-images-')),
-  ]);
+  [base, folder] = await Promise.all([BaseRegistry.start(), mkdtemp(join(tmpdir(), 'runyard-project-images-'))]);
+  own = await TestRegistry.open({ blobLimitBytes: LIMIT_BYTES, baseImage: settings() });
   images = opened();
   const builder = new URL('../../builder/src/results/project-results.ts', import.meta.url).href;
   const { ProjectResults } = await import(builder);
-  results = () => new ProjectResults({ client: undefined, registryUrl: own.lineUrl });
+  results = () => new ProjectResults({ client: undefined, registryUrl: own.origin });
 });
 afterAll(async () => {
-  for (const close of closings) await close();
   await base?.close();
   await own?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Opens the images with the platform's settings. */
-function opened(changes: Partial<ProjectImageSettings> = {}): RevisionImages {
-  const config: ProjectImageSettings = {
+function settings(changes: Partial<BaseImageSettings> = {}): BaseImageSettings {
+  return {
     PROJECT_BASE_IMAGE: base.image,
     PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
     OUTBOUND_ALLOWED_NETWORKS: ['127.0.0.1/32'],
     ...changes,
   };
-  return openRevisionImages(config, { registry: own, repositories: own.repositories, lifecycle });
 }
+
+/** Opens the images with other settings of the platform. */
+const opened = (changes: Partial<BaseImageSettings> = {}) => own.openProjectImages(settings(changes));
 
 let projects = 0;
 async function project(files: Record<string, string> = {}, config: object = {}): Promise<string> {
@@ -66,21 +62,19 @@ async function project(files: Record<string, string> = {}, config: object = {}):
   return directory;
 }
 
-interface Revision {
-  id: string;
-  deploymentId: string;
+interface Revision extends ImageRevision {
   pull: ImageClient;
 }
 let revisions = 0;
-/** Returns the status and the code of an error. */
-async function errorOf(answer: Response): Promise<readonly [number, string | undefined]> {
-  return [answer.status, ((await answer.json()) as { errors: { code: string }[] }).errors[0]?.code];
-}
-
-async function revision(source = 'internal_source', deploymentId?: string): Promise<Revision> {
+async function revision(
+  source = 'internal_source',
+  deploymentId?: string,
+  build: string | null = BUILD,
+): Promise<Revision> {
   revisions += 1;
-  const id = deploymentId ?? own.deployment(source).id;
+  const id = deploymentId ?? (await own.deployment(source)).id;
   return {
+    build,
     id: `00000000-0000-4000-8000-${String(revisions).padStart(12, '0')}`,
     deploymentId: id,
     pull: own.client(id, false),
@@ -91,31 +85,30 @@ const { signal } = new AbortController();
 const told: string[] = [];
 const say = (line: string) => void told.push(line);
 
-/** Makes an image as control-plane and a builder do together. */
-async function make(
-  of: Revision,
-  directory: string,
-  by = images,
-  build: string | null = BUILD,
-): Promise<ImageArtifact> {
-  const made = await by.prepare(of, build, { say, signal });
-  if (made) return made;
-  const { deploymentId } = of;
+/** Pushes a project as a builder does. */
+async function push({ deploymentId }: Revision, directory: string, by = images): Promise<ProjectLayer> {
+  const place = { deploymentId, name: PROJECT_REPOSITORY };
   const result = {
     kind: 'layer',
-    push_token: by.issuePushToken(deploymentId),
+    push_token: own.tokens.issue({ ...place, mayPush: true }, PUSH_MS),
     architecture: await by.findArchitecture(signal),
   };
   const local = await openLocalDirectory({ project_path: directory });
-  const log = { write: say };
-  const layer = await results().send(local, { deployment_id: deploymentId, result }, { log, signal });
-  try {
-    return await by.make(of, build, layer, { say, signal });
-  } catch (error) {
-    if (isBlobGone(error)) return make(of, directory, by, build);
-    throw error;
-  }
+  const { kind: _, ...layer } = await results().send(
+    local,
+    { deployment_id: deploymentId, result },
+    { log: { write: say }, signal },
+  );
+  return layer;
 }
+
+/** Makes an image as control-plane and a builder do together. */
+async function make(of: Revision, directory: string, by = images): Promise<PlatformImage> {
+  const made = await by.prepare(of, { say, signal });
+  if (made) return made;
+  return (await by.make(of, await push(of, directory, by), { say, signal })) ?? make(of, directory, by);
+}
+const found = (of: Revision) => images.prepare(of, { say, signal });
 const failing = (of: Revision, directory: string, by = images) =>
   make(of, directory, by).then(
     () => 'it was made',
@@ -126,8 +119,8 @@ const failing = (of: Revision, directory: string, by = images) =>
   );
 
 /** Pulls an image as a node does. */
-async function pulled({ pull }: Revision, imageUri: string) {
-  const [, repository, digest] = /^agents\.example\.com\/(.+)@(.+)$/.exec(imageUri)!;
+async function pulled({ pull }: Revision, uri: string) {
+  const [, repository, digest] = /^agents\.example\.com\/(.+)@(.+)$/.exec(uri)!;
   const get = async (path: string) => {
     const answer = await pull.send('GET', `/v2/${repository}/${path}`);
     expect(answer.status, path).toBe(200);
@@ -152,10 +145,10 @@ describe('the image of a project', () => {
     const of = await revision();
     const auth = { path: './auth.js:auth', disable_studio_auth: true };
     const env = { N_JOBS_PER_WORKER: '7', MODEL: 'small' };
-    const { imageUri, settings, architecture } = await make(of, await project({ 'agent.js': 'code' }, { auth, env }));
+    const { uri, settings, architecture } = await make(of, await project({ 'agent.js': 'code' }, { auth, env }));
     expect(settings).toEqual({ N_JOBS_PER_WORKER: '7' });
     expect(architecture).toBe(process.arch === 'x64' ? 'amd64' : process.arch);
-    const { manifest, config, layers } = await pulled(of, imageUri);
+    const { manifest, config, layers } = await pulled(of, uri);
     expect(config.config).toEqual({
       User: '',
       Entrypoint: ['runyard-agent'],
@@ -180,12 +173,12 @@ describe('the image of a project', () => {
   it('is the same when it is made again after an interruption at any point', async () => {
     const of = await revision();
     const files = { 'agent.js': 'the same' };
-    const { imageUri } = await make(of, await project(files));
+    const { uri } = await make(of, await project(files));
     await images.keepOnly(of.deploymentId, [], []);
-    expect(await images.find(of)).toBeNull();
     // The image was deleted with its tags, so it is made again.
     expect(await objects(of.deploymentId)).toEqual([]);
-    expect((await make(of, await project(files), opened())).imageUri).toBe(imageUri);
+    expect(await found(of)).toBeNull();
+    expect((await make(of, await project(files), opened())).uri).toBe(uri);
   });
 
   it('shares the layers of the base that were fetched once, without a token where none is required', async () => {
@@ -197,7 +190,7 @@ describe('the image of a project', () => {
     const asked = base.layersAsked.filter(({ path }) => layers.includes(path));
     expect(asked.filter(({ path }) => path === layers[0])).toHaveLength(1);
     expect(base.layersAsked.map(({ authorization }) => authorization).filter(Boolean)).toEqual([]);
-    expect(JSON.stringify((await pulled(one, made.imageUri)).manifest)).toContain(layers[0]);
+    expect(JSON.stringify((await pulled(one, made.uri)).manifest)).toContain(layers[0]);
   });
 
   it('stays that of its revision, and is shared by the next revision of the same build until there is a newer base', async () => {
@@ -205,77 +198,76 @@ describe('the image of a project', () => {
     const directory = await project({ 'agent.js': 'shared' });
     const first = await make(of, directory);
     const second = await revision('internal_source', of.deploymentId);
-    expect(await images.prepare(second, BUILD, { say, signal })).toEqual(first);
+    expect(await found(second)).toEqual(first);
     base.publish({ file: 'app/newer.js' });
-    expect(await images.prepare(of, BUILD, { say, signal })).toEqual(first);
+    expect(await found(of)).toEqual(first);
     const third = await revision('internal_source', of.deploymentId);
     const newer = await make(third, directory);
-    expect(newer.imageUri).not.toBe(first.imageUri);
-    expect(await images.find(of)).toEqual(first);
+    expect(newer.uri).not.toBe(first.uri);
+    expect(await found(of)).toEqual(first);
   });
 
   it('is removed with its bytes when no revision needs it, and pushed images stay', async () => {
-    const { id, repository, push } = own.deployment('internal_docker');
-    await push.pushImage(repository, 'pushed');
+    const { id, repository, push: tool } = await own.deployment('internal_docker');
+    await tool.pushImage(repository, 'pushed');
     const pushed = (await objects(id)).length;
-    const [old, kept] = [await revision('internal_docker', id), await revision('internal_docker', id)];
-    await make(old, await project({ a: 'old' }), images, '1'.repeat(32));
-    const { imageUri } = await make(kept, await project({ a: 'kept' }), images, '2'.repeat(32));
+    const old = await revision('internal_docker', id, '1'.repeat(32));
+    const kept = await revision('internal_docker', id, '2'.repeat(32));
+    await make(old, await project({ a: 'old' }));
+    const { uri } = await make(kept, await project({ a: 'kept' }));
     await images.keepOnly(id, [kept.id], ['2'.repeat(32)]);
-    expect([await images.find(old), (await objects(id)).length]).toEqual([null, pushed + 2]);
-    await pulled(kept, imageUri);
-    expect((await push.send('HEAD', `/v2/${repository}/manifests/pushed`)).status).toBe(200);
+    expect((await objects(id)).length).toBe(pushed + 2);
+    expect(await found(old)).toBeNull();
+    await pulled(kept, uri);
+    expect((await tool.send('HEAD', `/v2/${repository}/manifests/pushed`)).status).toBe(200);
   });
 
   it('is made again when another image takes the same blobs with it before its manifest is there', async () => {
-    const [older, newer] = [await revision(), await revision()];
-    const of = { ...newer, deploymentId: older.deploymentId };
+    const older = await revision('internal_source', undefined, '3'.repeat(32));
+    const newer = await revision('internal_source', older.deploymentId, '4'.repeat(32));
     const directory = await project({ 'agent.js': 'the same in both' });
-    await make(older, directory, images, '3'.repeat(32));
-    own.beforeManifest = async () => {
-      own.beforeManifest = undefined;
-      await images.keepOnly(older.deploymentId, [], []);
-    };
-    const { imageUri } = await make(of, directory, images, '4'.repeat(32));
-    await pulled({ ...of, pull: older.pull }, imageUri);
+    await make(older, directory);
+    expect(await found(newer)).toBeNull();
+    const layer = await push(newer, directory);
+    await images.keepOnly(older.deploymentId, [], []);
+    expect(await images.make(newer, layer, { say, signal })).toBeNull();
+    await pulled(newer, (await make(newer, directory)).uri);
   });
 
   it('takes the place of the former one of its revision, which stays until then', async () => {
-    const of = await revision('internal_docker');
-    const makeFrom = async (code: string) => make(of, await project({ 'agent.js': code }), images, null);
-    const former = await makeFrom('the former one');
-    own.beforeManifest = async (reference) => {
-      if (reference === of.id) throw new Error('the connection breaks');
-    };
-    await expect(makeFrom('the next one')).rejects.toThrow(RegistryUnavailableError);
-    own.beforeManifest = undefined;
-    expect(await images.find(of)).toEqual(former);
-    const next = await makeFrom('the next one');
-    expect(await images.find(of)).toEqual(next);
+    const of = await revision('internal_docker', undefined, null);
+    const former = await make(of, await project({ 'agent.js': 'the former one' }));
+    const layer = await push(of, await project({ 'agent.js': 'the next one' }));
+    const { max } = own.deployments;
+    own.deployments.max = { ...max, deployment: 1 };
+    await expect(images.make(of, layer, { say, signal })).rejects.toThrow(BuildError);
+    own.deployments.max = max;
+    await pulled(of, former.uri);
+    const next = await make(of, await project({ 'agent.js': 'the next one' }));
+    await pulled(of, next.uri);
+    expect(next.uri).not.toBe(former.uri);
     expect(await objects(of.deploymentId)).toHaveLength(2);
   });
 
   it('stays when a revision names it itself, and others are removed all the same', async () => {
-    const of = [await revision()];
-    const { deploymentId } = of[0]!;
-    for (let number = 1; number < 3; number += 1) of.push(await revision('internal_source', deploymentId));
-    for (const [number, each] of of.entries())
-      await make(each, await project({ a: `${number}` }), images, `${number}`.repeat(32));
-    own.needed = [`agents.example.com/registry/${deploymentId}/runyard-project:${of[1]!.id}`];
-    await images.keepOnly(deploymentId, [], []);
-    own.needed = [];
-    const found = await Promise.all(of.map((each) => images.find(each)));
-    expect(found.map((image) => image !== null)).toEqual([false, true, false]);
+    const { id } = await own.deployment('internal_source');
+    const of: Revision[] = [];
+    for (const number of ['0', '1', '2']) of.push(await revision('internal_source', id, number.repeat(32)));
+    for (const each of of) await make(each, await project({ a: each.id }));
+    await own.deployments.deploy(id, [`agents.example.com/registry/${id}/runyard-project:${of[1]!.id}`]);
+    await images.keepOnly(id, [], []);
+    const left = await Promise.all(of.map(found));
+    expect(left.map((image) => image !== null)).toEqual([false, true, false]);
   });
 
   it('cannot be overwritten by a push, and is pulled only with a token of its deployment', async () => {
-    const { id, push } = own.deployment('internal_docker');
+    const { id, push: tool } = await own.deployment('internal_docker');
     const of = await revision('internal_docker', id);
-    const { imageUri } = await make(of, await project());
+    const { uri } = await make(of, await project());
     const repository = `registry/${id}/runyard-project`;
-    expect(await errorOf(await push.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
-    const stranger = own.client(own.deployment().id, false);
-    const path = `/v2/${repository}/manifests/${imageUri.split('@')[1]}`;
+    expect(await errorOf(await tool.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
+    const stranger = own.client((await own.deployment()).id, false);
+    const path = `/v2/${repository}/manifests/${uri.split('@')[1]}`;
     expect(await errorOf(await stranger.send('GET', path))).toEqual([403, 'DENIED']);
   });
 
@@ -286,7 +278,7 @@ describe('the image of a project', () => {
     const directory = await project();
     await symlink(secret, join(directory, 'stolen'));
     told.length = 0;
-    const { layers } = await pulled(of, (await make(of, directory)).imageUri);
+    const { layers } = await pulled(of, (await make(of, directory)).uri);
     expect(gunzipSync(layers[2]!).toString()).not.toContain('a secret of this machine');
     expect(told.join('\n')).toMatch(/stolen leads out of the project/);
   });
@@ -330,39 +322,52 @@ describe('a build reports why there is no image:', () => {
     const directory = await project({ data: randomBytes(LIMIT_BYTES).toString('base64') });
     expect(await failing(of, directory)).toMatch(/is larger, packed, than the registry takes/);
     expect(await objects(of.deploymentId)).toEqual([]);
-    expect(await readdir(join(own.folder, 'registry'))).toEqual([]);
+    expect(await readdir(join(own.folder, 'temporary'))).toEqual([]);
   });
 });
 
-describe('while the registry is unavailable', () => {
-  it.each([
-    ['before the base is stored', 0],
-    ['before the project is stored', 1],
-    ['in the middle of the image', 2],
-  ])('%s, no image is made and the revision does not fail; it is made when the registry is back', async (_, kept) => {
-    const of = await revision();
-    const directory = await project({ 'agent.js': `code of ${kept}` });
-    base.publish({ file: `app/kept-${kept}.js` });
-    await images.checkStorage(signal);
-    const there = opened();
-    own.left = kept;
-    await expect(make(of, directory, there)).rejects.toThrow(RegistryUnavailableError);
-    own.left = 0;
-    await expect(there.checkStorage(signal)).rejects.toThrow(RegistryUnavailableError);
-    own.left = Number.POSITIVE_INFINITY;
-    await pulled(of, (await make(of, directory, there)).imageUri);
-    base.publish();
+it('while the object storage is unavailable no image is made, and it is made when the storage is back', async () => {
+  const of = await revision();
+  const directory = await project({ 'agent.js': 'code of an outage' });
+  base.publish({ file: 'app/of-an-outage.js' });
+  const { objects: storage } = own.storage;
+  const put = storage.put.bind(storage);
+  storage.put = () => Promise.reject(new ObjectStorageUnavailableError(new Error('away')));
+  await expect(make(of, directory)).rejects.toThrow(ObjectStorageUnavailableError);
+  storage.put = put;
+  await pulled(of, (await make(of, directory)).uri);
+  base.publish();
+});
+
+it('control-plane has images made, and learns what is wrong, by requests', async () => {
+  const of = await revision();
+  const request = { deployment_id: of.deploymentId, revision_id: of.id, build: BUILD };
+  const ask = (step: string, body: object = request) => own.ask(`/internal/project-images/${step}`, body);
+  const { architecture } = (await ask('base', {})) as { architecture: string };
+  expect(await ask('prepare')).toMatchObject({ image: null, failure: null });
+  const layer = await push(of, await project({ 'agent.js': 'by requests' }));
+  const made = (await ask('make', { ...request, layer })) as { image: PlatformImage; log: string[] };
+  expect(made).toMatchObject({
+    image: { architecture },
+    failure: null,
+    log: [expect.stringContaining('Made the image')],
   });
+  await pulled(of, made.image.uri);
+  expect(await ask('prepare')).toEqual({ image: made.image, failure: null, log: [] });
+  await ask('keep', { deployment_id: of.deploymentId, revision_ids: [], builds: [] });
+  base.publish({ labels: {} });
+  expect(await ask('prepare')).toMatchObject({ image: null, failure: expect.stringContaining('it has no label') });
+  base.publish();
 });
 
 it('an overloaded registry is asked again', async () => {
   base.failures.push(503, 429);
   const of = await revision();
-  expect((await make(of, await project())).imageUri).toContain(of.deploymentId);
+  expect((await make(of, await project())).uri).toContain(of.deploymentId);
 });
 
 it("the base image may be in the platform's own registry", async () => {
-  const { id, repository, push } = own.deployment('internal_docker');
+  const { id, repository, push: tool } = await own.deployment('internal_docker');
   const config = Buffer.from(
     JSON.stringify({
       architecture: process.arch === 'x64' ? 'amd64' : process.arch,
@@ -371,9 +376,9 @@ it("the base image may be in the platform's own registry", async () => {
       rootfs: { type: 'layers', diff_ids: [digestOf(Buffer.from('a layer'))] },
     }),
   );
-  await push.pushImage(repository, '20', Buffer.from('a layer'), config);
+  await tool.pushImage(repository, '20', Buffer.from('a layer'), config);
   const of = await revision();
   const here = opened({ PROJECT_BASE_IMAGE: `agents.example.com/registry/${id}/agent:20` });
-  const { layers } = await pulled(of, (await make(of, await project(), here)).imageUri);
+  const { layers } = await pulled(of, (await make(of, await project(), here)).uri);
   expect(layers[0]!.toString()).toBe('a layer');
 });

@@ -1,13 +1,10 @@
 import { Readable } from 'node:stream';
 import { BuildError } from '@runyard/deployments';
-import {
-  BASE_LAYERS,
-  type ImageRepositories,
-  type ImageRepository,
-  RegistryRefusedError,
-} from '@runyard/image-registry';
+import { UnavailableError } from '@runyard/service-kit';
 import pRetry from 'p-retry';
-import { isStorageOutage } from '../image-registry/storage-outage.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { RegistryError } from '../registry-error.ts';
+import { BASE_LAYERS } from '../stored-images/image-owner.ts';
 import type { BaseImage } from './base-image.ts';
 import type { Descriptor } from './image-content.ts';
 
@@ -15,39 +12,42 @@ const RETRIES = 2;
 
 /** Gives images the layers of their base: each is fetched once, and the images of all deployments mount it. */
 export class BaseLayers {
-  readonly #repositories: ImageRepositories;
+  readonly #blobs: Pick<Blobs, 'exists' | 'mountBaseLayer' | 'store'>;
 
-  constructor(repositories: ImageRepositories) {
-    this.#repositories = repositories;
+  constructor(blobs: Pick<Blobs, 'exists' | 'mountBaseLayer' | 'store'>) {
+    this.#blobs = blobs;
   }
 
   /**
-   * Gives a repository all layers of the base image, and fetches those that the registry does not have yet.
+   * Gives a deployment all layers of the base image, and fetches those that are not here yet.
    *
-   * @throws BuildError when a layer cannot be fetched; RegistryUnavailableError
+   * @throws BuildError when a layer cannot be fetched; UnavailableError
    */
   async ensure(
     base: BaseImage,
-    repository: ImageRepository,
+    deploymentId: string,
     { say, signal }: { say: (line: string) => void; signal: AbortSignal },
   ): Promise<void> {
     const layers = new Map(base.layers.map((layer) => [layer.digest, layer]));
     for (const layer of layers.values()) {
-      if (await repository.mount(layer.digest, BASE_LAYERS)) continue;
+      if (await this.#mount(deploymentId, layer)) continue;
       say(`Fetching ${layer.digest} of ${base.name} (${layer.size} bytes)`);
       await this.#fetch(base, layer, signal);
-      if (!(await repository.mount(layer.digest, BASE_LAYERS))) throw new Error('a layer of the base image is gone');
+      if (!(await this.#mount(deploymentId, layer))) throw new Error('a layer of the base image is gone');
     }
+  }
+
+  async #mount(deploymentId: string, { digest }: Descriptor): Promise<boolean> {
+    return (await this.#blobs.exists(deploymentId, digest)) || this.#blobs.mountBaseLayer(deploymentId, digest);
   }
 
   /** Fetches one layer, and retries after a broken connection. */
   async #fetch(base: BaseImage, { digest, size }: Descriptor, signal: AbortSignal): Promise<void> {
-    const shared = this.#repositories.open(BASE_LAYERS, { mayPush: true });
     const fetchOnce = async () => {
       const bytes = Readable.from(limitBytes(await base.source.blob(digest, signal), size), { objectMode: false });
-      await shared.push(bytes, { signal, expected: digest }).catch((error: unknown) => {
+      await this.#blobs.store(BASE_LAYERS, bytes, digest).catch((error: unknown) => {
         bytes.destroy();
-        if (!(error instanceof RegistryRefusedError)) throw error;
+        if (!(error instanceof RegistryError)) throw error;
         if (error.code !== 'DIGEST_INVALID') throw new BuildError(error.message, { cause: error });
         throw new BuildError(`A layer of ${base.name} is not what its digest says: ${digest}`);
       });
@@ -73,7 +73,7 @@ async function* limitBytes(chunks: AsyncIterable<Buffer>, limit: number): AsyncG
   }
 }
 
-/** Returns whether a retry is in vain. The caller waits for an unavailable registry itself. */
+/** Returns whether a retry is in vain. The caller waits for an unavailable storage itself. */
 function isFinal(error: unknown): boolean {
-  return error instanceof BuildError || isStorageOutage(error);
+  return error instanceof BuildError || error instanceof UnavailableError;
 }

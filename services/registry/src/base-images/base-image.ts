@@ -30,7 +30,7 @@ const CONFIG_LIMIT_BYTES = 1024 * 1024;
  * @param version a tag or a digest
  * @throws BuildError when the image cannot be read, or no project can be put on it
  */
-export async function openBaseImage(
+export async function readBaseImage(
   name: string,
   source: ImageSource,
   version: string,
