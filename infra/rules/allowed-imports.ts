@@ -13,6 +13,7 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/outbound',
   'packages/tracing',
   'packages/service-kit',
+  'packages/git-servers',
   'packages/image-registry',
   'packages/database',
   'packages/leases',

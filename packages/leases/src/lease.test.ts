@@ -3,7 +3,8 @@ import { openPool } from '@runyard/database';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acquireLease, acquireLeases, Lease, releaseLease, releaseLeasesOf } from './index.ts';
+import { acquireLease, acquireLeases, Lease, releaseLease } from './index.ts';
+import { releaseLeasesOf } from './lease.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;

@@ -23,6 +23,7 @@ export * from './http/listen.ts';
 export { listenForMetrics } from './http/metrics-port.ts';
 export { type Middleware, withMiddleware } from './http/middleware.ts';
 export { page } from './http/page.ts';
+export { receiveFile } from './http/receive-file.ts';
 export { redactPath } from './http/redact-path.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';

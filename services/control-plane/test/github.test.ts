@@ -14,9 +14,8 @@ import type {
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { LINK_PACKAGES, PROJECT } from '@runyard/test-kit/built-project';
 import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
+import { GitServer, GitServerApi, project } from '@runyard/test-kit/git-servers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { GitServer } from './support/git-server.ts';
-import { GitServerApi, project } from './support/git-server-api.ts';
 import { TestPlatform } from './support/platform.ts';
 import { upload } from './support/sources.ts';
 

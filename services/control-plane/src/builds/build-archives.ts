@@ -1,15 +1,12 @@
-import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildName } from '@runyard/deployments';
 import { findRoom, type ObjectStorage } from '@runyard/object-storage';
-import { ClientDisconnectedError } from '@runyard/service-kit';
+import { receiveFile } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { BoundedBytes } from '../bounded-bytes.ts';
 import { objectsPrefix } from '../revisions/deployment-objects.ts';
 
 export interface BuildArchivesOptions {
@@ -39,32 +36,20 @@ export class BuildArchives {
    * @throws PayloadTooLargeError, InsufficientStorageError, ClientDisconnectedError, ObjectStorageUnavailableError
    */
   async receive(name: BuildName, req: IncomingMessage, isWanted: () => Promise<boolean>): Promise<boolean> {
-    const { objects, temporaryFolder, timeoutMs } = this.#options;
+    const { objects, temporaryFolder, timeoutMs, minFreeBytes, limitBytes } = this.#options;
     await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
+    const { bytes: room, refusal } = await findRoom(null, { folder: temporaryFolder, minFreeBytes });
+    if (room <= 0) throw refusal;
     const file = join(temporaryFolder, uuidv7());
     try {
       return await withDeadline(undefined, timeoutMs, async (limited) => {
-        await this.#write(req, file, limited);
+        await receiveFile(req, file, { maxBytes: limitBytes, signal: limited });
         if (!(await isWanted())) return false;
         await objects.put(pathOf(name), file, limited);
         return true;
       });
     } finally {
       await rm(file, { force: true });
-    }
-  }
-
-  async #write(req: IncomingMessage, file: string, signal: AbortSignal): Promise<void> {
-    const { temporaryFolder: folder, minFreeBytes, limitBytes } = this.#options;
-    const { bytes: room, refusal } = await findRoom(null, { folder, minFreeBytes });
-    if (room <= 0) throw refusal;
-    const bounded = new BoundedBytes(limitBytes);
-    const toFile = createWriteStream(file, { mode: 0o600 });
-    try {
-      await pipeline(req.iterator({ destroyOnReturn: false }), bounded, toFile, { signal });
-    } catch (error) {
-      if (req.destroyed && !req.complete) throw new ClientDisconnectedError(error);
-      throw error;
     }
   }
 

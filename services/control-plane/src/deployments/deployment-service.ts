@@ -35,7 +35,6 @@ import {
   removeComputedFields,
   toStoredSourceConfig,
 } from './deployment-changes.ts';
-import { requireDeployment } from './desired-state.ts';
 import { placeDeployment } from './placement.ts';
 import { requestDeletion } from './request-deletion.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
@@ -84,7 +83,7 @@ export class DeploymentService {
   async get(caller: Principal, id: string): Promise<Deployment> {
     const tenant = tenantOf(caller);
     return this.#dependencies.view.deployment(
-      requireDeployment(await deploymentStore.find(this.#dependencies.database.prisma, tenant, id), id),
+      await deploymentStore.get(this.#dependencies.database.prisma, tenant, id),
       caller,
     );
   }

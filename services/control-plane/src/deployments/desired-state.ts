@@ -3,12 +3,13 @@ import { takeAdvisoryLock } from '@runyard/database';
 import type { ReferencedSecrets } from '@runyard/deployments';
 import { isEmpty } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
-import { BadRequestError, NotFoundError, type Tenant } from '@runyard/service-kit';
+import type { Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { deploymentAddresses } from '../revisions/deployment-addresses.ts';
+import { deploymentBeingDeleted } from '../revisions/deployment-errors.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkSource, type SourceRules } from '../sources/check-source.ts';
@@ -75,9 +76,8 @@ export class DesiredState {
   ): Promise<Answer> {
     const answer = await this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
-        const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
-        if (current.deleteRequestedAt)
-          throw new BadRequestError(`Deployment ID ${id} is being deleted.`, { code: 'deployment_being_deleted' });
+        const current = await deploymentStore.getForChange(transaction, tenant, id);
+        if (current.deleteRequestedAt) throw deploymentBeingDeleted(id);
         const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
         const desired = await planChange(current, latest, transaction);
         await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
@@ -163,10 +163,4 @@ async function write(
   const number = (newest._max.number ?? 0) + 1;
   const origin = { id: revisionId, number, source: revisionSource, trackedPackages };
   return { deployment, revision: await insertRevision(transaction, deployment, origin) };
-}
-
-/** Answers alike for a deployment of another workspace and one that does not exist. */
-export function requireDeployment(row: Deployment | null, id: string): Deployment {
-  if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
-  return row;
 }

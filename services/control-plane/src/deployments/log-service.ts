@@ -9,9 +9,9 @@ import {
   parseRequestTime,
   readLogs,
 } from '@runyard/revision-logs';
-import { InvalidFieldError, type Principal } from '@runyard/service-kit';
+import { InvalidFieldError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { mustBeReadable } from './must-be-readable.ts';
+import { deploymentStore } from '../revisions/deployment-store.ts';
 
 export interface LogSelection {
   deploymentId: string;
@@ -38,8 +38,10 @@ export class LogService {
     request: LogRequest & { run_id?: string },
     place: 'body' | 'query',
   ): Promise<LogPage> {
-    await mustBeReadable(this.#database.prisma, caller, selection);
     const { deploymentId, revisionId, kind } = selection;
+    const [tenant, { prisma }] = [tenantOf(caller), this.#database];
+    await deploymentStore.get(prisma, tenant, deploymentId);
+    if (revisionId !== undefined) await deploymentStore.getRevision(prisma, tenant, deploymentId, revisionId);
     const revisionIds = revisionId ? [revisionId] : await logSegments.revisionsOf(this.#dataDir, deploymentId);
     const query = queryOf(request, place);
     const segments = await Promise.all(

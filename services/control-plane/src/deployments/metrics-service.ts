@@ -1,10 +1,10 @@
 import type { DeploymentMetrics, DeploymentMetricsPoint } from '@runyard/contracts';
 import { parseRequestTime } from '@runyard/revision-logs';
-import { InvalidFieldError, type Principal } from '@runyard/service-kit';
+import { InvalidFieldError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { CombinedSamples } from '../monitoring/combine-samples.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
-import { mustBeReadable } from './must-be-readable.ts';
+import { deploymentStore } from '../revisions/deployment-store.ts';
 
 const DEFAULT_WINDOW_MS = 15 * 60_000;
 /** A dashboard has hardly more pixels to draw them. */
@@ -27,7 +27,7 @@ export class MetricsService {
     deploymentId: string,
     query: { start_time?: string; end_time?: string },
   ): Promise<DeploymentMetrics> {
-    await mustBeReadable(this.#database.prisma, caller, { deploymentId });
+    await deploymentStore.get(this.#database.prisma, tenantOf(caller), deploymentId);
     const { start_time, end_time } = query;
     const toMs = end_time === undefined ? Date.now() : parseRequestTime(end_time, ['query', 'end_time']);
     const fromMs =

@@ -1,16 +1,10 @@
 import { createPushToken, type PushToken, type PushTokenRequest } from '@runyard/contracts';
 import { bindCreation, boundFor, type IdempotencyKeys, withIdempotencyKey } from '@runyard/idempotency';
 import { REGISTRY_USER } from '@runyard/image-registry';
-import {
-  BadRequestError,
-  type BoundOperation,
-  NotFoundError,
-  ok,
-  type Principal,
-  tenantOf,
-} from '@runyard/service-kit';
+import { BadRequestError, type BoundOperation, ok, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database, Queries } from '../database/database.ts';
 import type { Registry } from '../image-registry/registry.ts';
+import { deploymentBeingDeleted } from '../revisions/deployment-errors.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
 
 /** Long enough to push a large image over a slow line, and to retry. */
@@ -37,16 +31,13 @@ async function issue(
   request: PushTokenRequest,
 ): Promise<PushToken> {
   const tenant = tenantOf(caller);
-  const deployment = await deploymentStore.find(queries, tenant, deploymentId);
-  if (!deployment)
-    throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
+  const deployment = await deploymentStore.get(queries, tenant, deploymentId);
   if (deployment.source !== 'internal_docker') {
     throw new BadRequestError("Push tokens are only available for 'internal_docker' source deployments.", {
       code: 'source_unsuitable',
     });
   }
-  if (deployment.deleteRequestedAt)
-    throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`, { code: 'deployment_being_deleted' });
+  if (deployment.deleteRequestedAt) throw deploymentBeingDeleted(deploymentId);
   // The answer has no `repository_url`, which clients would use instead of the image's given name.
   return {
     token: tokens.issue({ deploymentId, mayPush: true }, LIFETIME_MS),

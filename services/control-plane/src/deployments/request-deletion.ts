@@ -2,7 +2,6 @@ import type { Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
-import { requireDeployment } from './desired-state.ts';
 
 /**
  * Records that a deployment is to be deleted; the reconciler that runs it then does. It gets no traffic from here on,
@@ -12,7 +11,7 @@ import { requireDeployment } from './desired-state.ts';
  */
 export async function requestDeletion(database: Database, tenant: Tenant, id: string): Promise<void> {
   await database.transact(async (transaction) => {
-    const current = requireDeployment(await deploymentStore.findForChange(transaction, tenant, id), id);
+    const current = await deploymentStore.getForChange(transaction, tenant, id);
     if (current.deleteRequestedAt) return;
     const deleted = await transaction.deployment.update({
       where: { id },

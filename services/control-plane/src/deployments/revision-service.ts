@@ -1,12 +1,12 @@
 import type { Deployment, DeploymentPatch, Revision, RevisionList, RevisionStatus } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
-import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
+import { BadRequestError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import type { Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { deploymentStore, type PageRequest, type RevisionFilter } from '../revisions/deployment-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
 import { planPatch, redeploySpec } from './deployment-changes.ts';
-import { type PlanChange, requireDeployment } from './desired-state.ts';
+import type { PlanChange } from './desired-state.ts';
 
 /** Lists, creates and interrupts the revisions of a deployment for callers. */
 export class RevisionService {
@@ -19,7 +19,7 @@ export class RevisionService {
   async list(caller: Principal, id: string, filter: RevisionFilter, page: PageRequest): Promise<RevisionList> {
     const tenant = tenantOf(caller);
     const { prisma } = this.#dependencies.database;
-    requireDeployment(await deploymentStore.find(prisma, tenant, id), id);
+    await deploymentStore.get(prisma, tenant, id);
     const rows = await deploymentStore.listRevisions(prisma, tenant, id, filter, page);
     return { resources: rows.map((row) => this.#dependencies.view.revision(row)), offset: page.offset + rows.length };
   }
@@ -27,10 +27,8 @@ export class RevisionService {
   async get(caller: Principal, id: string, revisionId: string): Promise<Revision> {
     const tenant = tenantOf(caller);
     const { prisma } = this.#dependencies.database;
-    requireDeployment(await deploymentStore.find(prisma, tenant, id), id);
-    return this.#dependencies.view.revision(
-      requireRevision(await deploymentStore.findRevision(prisma, tenant, id, revisionId), revisionId),
-    );
+    await deploymentStore.get(prisma, tenant, id);
+    return this.#dependencies.view.revision(await deploymentStore.getRevision(prisma, tenant, id, revisionId));
   }
 
   /** Creates a revision, even with an empty patch. */
@@ -79,9 +77,7 @@ export class RevisionService {
       tenant,
       id,
       async (_current, _latest, transaction) =>
-        redeploySpec(
-          requireRevision(await deploymentStore.findRevision(transaction, tenant, id, revisionId), revisionId),
-        ),
+        redeploySpec(await deploymentStore.getRevision(transaction, tenant, id, revisionId)),
       ({ deployment }) => this.#dependencies.view.deployment(deployment, caller),
       keyed,
     );
@@ -91,11 +87,8 @@ export class RevisionService {
   async interrupt(caller: Principal, id: string, revisionId: string): Promise<Revision> {
     const tenant = tenantOf(caller);
     const interrupted = await this.#dependencies.database.transact(async (transaction) => {
-      requireDeployment(await deploymentStore.find(transaction, tenant, id), id);
-      const revision = requireRevision(
-        await deploymentStore.findRevision(transaction, tenant, id, revisionId),
-        revisionId,
-      );
+      await deploymentStore.get(transaction, tenant, id);
+      const revision = await deploymentStore.getRevision(transaction, tenant, id, revisionId);
       await moveRevision(transaction, revision, 'INTERRUPTED', 'It was interrupted by a caller.');
       return this.#interrupted(transaction, tenant, revision);
     });
@@ -108,15 +101,10 @@ export class RevisionService {
     tenant: Tenant,
     { id, deploymentId }: RevisionRow,
   ): Promise<Revision> {
-    const now = requireRevision(await deploymentStore.findRevision(transaction, tenant, deploymentId, id), id);
+    const now = await deploymentStore.getRevision(transaction, tenant, deploymentId, id);
     if (now.status === ('INTERRUPTED' satisfies RevisionStatus)) return this.#dependencies.view.revision(now);
     throw new BadRequestError(`The revision is ${now.status} and cannot be interrupted.`, { code: 'revision_ended' });
   }
 }
 
 class CreatedBeforeError extends Error {}
-
-function requireRevision(row: RevisionRow | null, id: string): RevisionRow {
-  if (!row) throw new NotFoundError(`Revision ID ${id} not found.`);
-  return row;
-}

@@ -4,7 +4,6 @@ import { takeAdvisoryLock } from '@runyard/database';
 import { breadthOf, type HaltOutcome } from '@runyard/deployments';
 import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { requireDeployment } from '../deployments/desired-state.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { recordHaltChange } from '../events/halt-events.ts';
 import type { Halt } from '../generated/client.ts';
@@ -152,7 +151,7 @@ export class HaltService {
     if (subject === 'organization') return { organizationId, workspaceId: null, deploymentId: null };
     if (subject === 'workspace') return { organizationId, workspaceId, deploymentId: null };
     const { deploymentId } = subject;
-    requireDeployment(await deploymentStore.find(this.#options.database.prisma, tenant, deploymentId), deploymentId);
+    await deploymentStore.get(this.#options.database.prisma, tenant, deploymentId);
     return { organizationId, workspaceId, deploymentId };
   }
 }

@@ -6,9 +6,9 @@ import {
   JsonWebKeySet,
   VerifyKeyResponse,
 } from '@runyard/contracts';
-import { NotFoundError, UnavailableError } from '@runyard/service-kit';
+import { UnavailableError } from '@runyard/service-kit';
 import type { Static } from 'typebox';
-import type { Speaker } from './speaker.ts';
+import { requireOwn, type Speaker } from './speaker.ts';
 
 export interface CallerCheckOptions {
   orgAccessUrl: string;
@@ -35,10 +35,7 @@ export class CallerCheck {
   async verify(speaker: Speaker, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
     const [, deploymentId] = question.audience.split(':');
     await speaker.runAsOwner(epoch, async (transaction, own) => {
-      if (deploymentId === undefined) return;
-      const where = { ...own, id: deploymentId };
-      const found = await transaction.deployment.findFirst({ where, select: { id: true } });
-      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
+      if (deploymentId !== undefined) await requireOwn(transaction, { ...own, id: deploymentId });
     });
     const { key, audience, workspace_id } = question;
     const body = { key, audience, ...(workspace_id == null ? {} : { workspace_id }) };

@@ -25,12 +25,13 @@ import { Prisma, type Revision } from '../generated/client.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import { activateRevision } from '../revisions/activate-revision.ts';
+import { deploymentNotFound } from '../revisions/deployment-errors.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import { routeChanges } from '../revisions/route-changes.ts';
 import { type DesiredStateDependencies, readDesiredState } from './listener-desired-state.ts';
 import type { SharedStates } from './shared-states.ts';
-import type { Speaker } from './speaker.ts';
+import { type OwnDeployment, requireOwn, type Speaker } from './speaker.ts';
 
 /** A data plane's request for its desired state. */
 export interface DesiredStateRequest {
@@ -234,14 +235,6 @@ const activationOf = ({ upstreams, has_custom_auth, mount_prefix }: RevisionRout
   mountPrefix: mount_prefix,
 });
 
-type OwnDeployment = Prisma.DeploymentWhereInput & { id: string };
-
-/** @throws NotFoundError when it is not one of the data plane's */
-async function requireOwn(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<void> {
-  if (!(await transaction.deployment.findFirst({ where, select: { id: true } })))
-    throw new NotFoundError(`Deployment ID ${where.id} not found.`, { code: 'deployment_not_found' });
-}
-
 async function markReady(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<void> {
   await requireOwn(transaction, where);
   await transaction.deployment.updateMany({
@@ -264,6 +257,6 @@ async function isDeletionRequested(transaction: Prisma.TransactionClient, where:
 async function deleteRemoved(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<boolean> {
   const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });
   if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } })))
-    throw new NotFoundError(`Deployment ID ${where.id} not found.`, { code: 'deployment_not_found' });
+    throw deploymentNotFound(where.id);
   return count > 0;
 }

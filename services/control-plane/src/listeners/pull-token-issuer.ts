@@ -2,7 +2,7 @@ import type { PullToken, PullTokenRequest } from '@runyard/contracts';
 import { parseImageReference, REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '@runyard/image-registry';
 import { NotFoundError } from '@runyard/service-kit';
 import type { Registry } from '../image-registry/registry.ts';
-import type { Speaker } from './speaker.ts';
+import { requireOwn, type Speaker } from './speaker.ts';
 
 /** Issues tokens with which data planes pull the images of their deployments from the platform's registry. */
 export class PullTokenIssuer {
@@ -18,11 +18,9 @@ export class PullTokenIssuer {
     deploymentId: string,
     { epoch, image_uri: imageUri, lifetime_seconds: seconds }: PullTokenRequest,
   ): Promise<PullToken> {
-    await speaker.runAsOwner(epoch, async (transaction, own) => {
-      const where = { ...own, id: deploymentId, deleteRequestedAt: null };
-      const found = await transaction.deployment.findFirst({ where, select: { id: true } });
-      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
-    });
+    await speaker.runAsOwner(epoch, (transaction, own) =>
+      requireOwn(transaction, { ...own, id: deploymentId, deleteRequestedAt: null }),
+    );
     const { address, tokens } = this.#registry;
     const name = nameOf(address, deploymentId, imageUri);
     if (name === undefined) throw new NotFoundError(`Image ${imageUri} not found.`);

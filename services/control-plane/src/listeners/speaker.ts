@@ -1,6 +1,7 @@
 import type { DataPlaneLease, DataPlaneLeaseRequest } from '@runyard/contracts';
 import { ConflictError } from '@runyard/service-kit';
 import type { Prisma } from '../generated/client.ts';
+import { deploymentNotFound } from '../revisions/deployment-errors.ts';
 
 /** The work for a data plane: `own` selects its deployments. */
 export type OwnedWork<T> = (
@@ -34,6 +35,14 @@ export interface Speaker {
    * @throws NotFoundError; ConflictError when the epoch is not the latest
    */
   runAsOwner<T>(epoch: number, work: OwnedWork<T>): Promise<T>;
+}
+
+/** One deployment of a data plane. */
+export type OwnDeployment = Prisma.DeploymentWhereInput & { id: string };
+
+/** @throws NotFoundError when it is not one of the data plane's */
+export async function requireOwn(transaction: Prisma.TransactionClient, where: OwnDeployment): Promise<void> {
+  if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw deploymentNotFound(where.id);
 }
 
 export function leaseConflict(id: string): ConflictError {

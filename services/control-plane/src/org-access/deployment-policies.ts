@@ -1,12 +1,6 @@
 import { type AccessDecisionRequest, AccessDecisions } from '@runyard/contracts';
-import {
-  ForbiddenError,
-  type InternalClient,
-  NotFoundError,
-  type Principal,
-  tenantOf,
-  UnavailableError,
-} from '@runyard/service-kit';
+import { ForbiddenError, type InternalClient, type Principal, tenantOf, UnavailableError } from '@runyard/service-kit';
+import { deploymentNotFound } from '../revisions/deployment-errors.ts';
 
 /** Deployments of one question. */
 const BATCH = 5_000;
@@ -33,8 +27,7 @@ export class DeploymentPolicies {
     for (const id of deploymentIds) {
       const permissions = decided.get(id) ?? [];
       if (permissions.includes(permission)) continue;
-      if (!permissions.includes('deployments:read'))
-        throw new NotFoundError(`Deployment ID ${id} not found.`, { code: 'deployment_not_found' });
+      if (!permissions.includes('deployments:read')) throw deploymentNotFound(id);
       throw new ForbiddenError(`Access policies do not permit ${permission} on deployment ${id}`, {
         code: 'access_policy_denies',
       });

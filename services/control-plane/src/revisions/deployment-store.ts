@@ -1,9 +1,10 @@
 import type { Agent, DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import type { Tenant } from '@runyard/service-kit';
+import { NotFoundError, type Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { deploymentAddresses } from './deployment-addresses.ts';
+import { deploymentNotFound } from './deployment-errors.ts';
 import { filterShownStatus } from './shown-status.ts';
 
 /** Prisma's offsets have 32 bits. */
@@ -35,20 +36,29 @@ export interface PageRequest {
   offset: number;
 }
 
-/** Queries deployments and revisions for callers, always within one workspace. */
+/**
+ * Queries deployments and revisions for callers, always within one workspace: what is in another one is not found.
+ */
 export const deploymentStore = {
-  find(queries: Queries, tenant: Tenant, id: string): Promise<Deployment | null> {
-    return queries.deployment.findFirst({ where: { ...tenant, id } });
+  /** @throws NotFoundError */
+  async get(queries: Queries, tenant: Tenant, id: string): Promise<Deployment> {
+    const row = await queries.deployment.findFirst({ where: { ...tenant, id } });
+    if (row) return row;
+    throw deploymentNotFound(id);
   },
 
-  /** Finds the deployment and locks its row until the transaction ends, so that decisions about it stay valid. */
-  async findForChange(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<Deployment | null> {
+  /**
+   * Returns the deployment and locks its row until the transaction ends, so that decisions about it stay valid.
+   *
+   * @throws NotFoundError
+   */
+  async getForChange(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<Deployment> {
     await transaction.$queryRaw`
       SELECT 1 FROM deployment
       WHERE id = ${id}::uuid AND workspace_id = ${tenant.workspaceId}::uuid
         AND organization_id = ${tenant.organizationId}::uuid
       FOR UPDATE`;
-    return deploymentStore.find(transaction, tenant, id);
+    return deploymentStore.get(transaction, tenant, id);
   },
 
   /** Lists the newest first. */
@@ -112,8 +122,11 @@ export const deploymentStore = {
     });
   },
 
-  findRevision(queries: Queries, tenant: Tenant, deploymentId: string, id: string): Promise<Revision | null> {
-    return queries.revision.findFirst({ where: { id, deploymentId, deployment: tenant } });
+  /** @throws NotFoundError */
+  async getRevision(queries: Queries, tenant: Tenant, deploymentId: string, id: string): Promise<Revision> {
+    const row = await queries.revision.findFirst({ where: { id, deploymentId, deployment: tenant } });
+    if (row) return row;
+    throw new NotFoundError(`Revision ID ${id} not found.`);
   },
 };
 

@@ -1,11 +1,11 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import type { PodRules } from '@runyard/deployments';
 import { isBuiltSource, isImageSource, openLocalDirectory } from '@runyard/deployments';
+import { checkRepositoryUrl, fullRef, type RepositoryRules } from '@runyard/git-servers';
 import type { RegistryAddress } from '@runyard/image-registry';
 import { BadRequestError, type Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import { checkIntegration } from './github/integrations.ts';
-import { checkRepositoryUrl, fullRef, type RepositoryRules } from './github/repository-url.ts';
 import { checkUploaded } from './uploads/uploads.ts';
 
 /** The rules of this installation for sources. */

@@ -1,9 +1,9 @@
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import type { RolloutRevision } from '@runyard/deployments';
 import { BuildError } from '@runyard/deployments';
+import { fullRef, type RepositoryRules, resolveRepository } from '@runyard/git-servers';
 import { BadRequestError } from '@runyard/service-kit';
 import type { BuildSource, BuildSources } from '../build-source.ts';
-import { fullRef, type RepositoryRules, resolveRepository } from './repository-url.ts';
 
 /** The ref by which git servers name the default branch of a repository. */
 const DEFAULT_BRANCH = 'HEAD';

@@ -7,13 +7,12 @@ import type {
 } from '@runyard/contracts';
 import type { RolloutRevision } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
+import { checkRepositoryUrl, type RepositoryListing, type RepositoryRules } from '@runyard/git-servers';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import type { GithubIntegration as IntegrationRow } from '../../generated/client.ts';
-import type { RepositoryListing } from './repository-listing.ts';
-import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 
 /** Manages tokens for private repositories: each belongs to one workspace and is sent to one server only. */
 export class GithubIntegrations {

@@ -1,10 +1,9 @@
 import type { Cipher } from '@runyard/encryption';
+import { policyOf, RepositoryListing, type RepositoryRules } from '@runyard/git-servers';
 import { OutboundClient } from '@runyard/outbound';
 import type { Lifecycle } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { GithubIntegrations } from './integrations.ts';
-import { RepositoryListing } from './repository-listing.ts';
-import { policyOf, type RepositoryRules } from './repository-url.ts';
 
 /** Opens the integrations with their client for Git servers. */
 export function openIntegrations(dependencies: {

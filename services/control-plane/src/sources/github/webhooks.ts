@@ -9,18 +9,11 @@ import {
   type SourceConfig,
 } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import {
-  BadRequestError,
-  NotFoundError,
-  type Principal,
-  type Tenant,
-  tenantOf,
-  UnauthorizedError,
-} from '@runyard/service-kit';
+import { fullRef, isSameRepository } from '@runyard/git-servers';
+import { BadRequestError, type Principal, type Tenant, tenantOf, UnauthorizedError } from '@runyard/service-kit';
 import type { Queries } from '../../database/database.ts';
 import type { Deployment, PrismaClient } from '../../generated/client.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
-import { fullRef, isSameRepository } from './repository-url.ts';
 import { webhookStore } from './webhook-store.ts';
 
 export interface WebhooksOptions {
@@ -117,9 +110,7 @@ export class GithubWebhooks {
 
   async #mustBeGithub(caller: Principal, deploymentId: string): Promise<void> {
     const tenant = tenantOf(caller);
-    const deployment = await deploymentStore.find(this.#options.prisma, tenant, deploymentId);
-    if (!deployment)
-      throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
+    const deployment = await deploymentStore.get(this.#options.prisma, tenant, deploymentId);
     if (deployment.source !== 'github') {
       throw new BadRequestError("Webhooks are only available for 'github' source deployments.", {
         code: 'source_unsuitable',

@@ -1,27 +1,24 @@
-import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/contracts';
 import { boundFor, type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { LeasedTask, type TaskLease } from '@runyard/leases';
 import { type ObjectRemovals, type ObjectStorage, pendingObjects } from '@runyard/object-storage';
 import {
   BadRequestError,
-  ClientDisconnectedError,
   ConflictError,
   ForbiddenError,
   type Logger,
-  NotFoundError,
   type Principal,
+  receiveFile,
   tenantOf,
   UnsupportedMediaTypeError,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { BoundedBytes } from '../../bounded-bytes.ts';
 import type { Database, Queries } from '../../database/database.ts';
 import type { SourceUpload } from '../../generated/client.ts';
+import { deploymentBeingDeleted } from '../../revisions/deployment-errors.ts';
 import { objectsPrefix } from '../../revisions/deployment-objects.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
 import type { Signatures } from '../../signatures.ts';
@@ -102,13 +99,8 @@ export class Uploads {
     const bound = boundFor(keyed, (ttlSeconds * 1000) / 2);
     return database.transact(
       withIdempotencyKey(bound, async (transaction) => {
-        const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
-        if (!deployment)
-          throw new NotFoundError(`Deployment ID ${deploymentId} not found.`, { code: 'deployment_not_found' });
-        if (deployment.deleteRequestedAt)
-          throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`, {
-            code: 'deployment_being_deleted',
-          });
+        const deployment = await deploymentStore.get(transaction, tenant, deploymentId);
+        if (deployment.deleteRequestedAt) throw deploymentBeingDeleted(deploymentId);
         const uploadId = uuidv7();
         const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
         const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
@@ -157,7 +149,7 @@ export class Uploads {
     const folder = await mkdtemp(join(temporaryFolder, 'upload-'));
     try {
       const file = join(folder, 'archive');
-      const bytes = await writeBody(req, file, range.max);
+      const bytes = await receiveFile(req, file, { maxBytes: range.max });
       if (bytes < range.min)
         throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
       await quota.check(upload.deploymentId, bytes);
@@ -237,14 +229,3 @@ const beingStored = () =>
 
 const invalidUploadUrl = () =>
   new ForbiddenError('This upload URL is not valid, or has expired.', { code: 'upload_url_invalid' });
-
-async function writeBody(req: IncomingMessage, file: string, max: number): Promise<number> {
-  const bounded = new BoundedBytes(max);
-  try {
-    await pipeline(req.iterator({ destroyOnReturn: false }), bounded, createWriteStream(file, { mode: 0o600 }));
-  } catch (error) {
-    if (req.destroyed && !req.complete) throw new ClientDisconnectedError(error);
-    throw error;
-  }
-  return bounded.count;
-}

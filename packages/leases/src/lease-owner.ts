@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { releaseLeasesOf } from '@runyard/leases';
 import { identifyProcess, type Logger, parseIdentity, stateOfProcess } from '@runyard/service-kit';
 import type pg from 'pg';
+import { releaseLeasesOf } from './lease.ts';
 
-export interface LeaseOwner {
+interface LeaseOwner {
   /** Identifies this process as a lease owner (uuid). */
   id: string;
   /** Removes the owner file. Called after the leases are released. */
@@ -29,7 +29,7 @@ export async function registerLeaseOwner(options: {
   });
   const id = randomUUID();
   const file = join(folder, `${id}.json`);
-  // All control-planes of a machine share the folder of these files.
+  // All processes of a service on a machine share the folder of these files.
   const identity = await identifyProcess();
   if (identity) await writeFile(file, JSON.stringify(identity));
   return { id, forget: () => rm(file, { force: true }) };

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GitServerType } from '@runyard/contracts';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import type { AppError } from '@runyard/service-kit';
+import { GitServerApi, json, project, repository } from '@runyard/test-kit/git-servers';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { GitServerApi, json, project, repository } from '../../../test/support/git-server-api.ts';
 import { RepositoryListing } from './repository-listing.ts';
 import { possibleTypes, SERVER_APIS } from './server-apis.ts';
 

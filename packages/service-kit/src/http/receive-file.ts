@@ -1,0 +1,34 @@
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { ClientDisconnectedError, payloadTooLargeError } from './body.ts';
+
+/**
+ * Writes the body of a request to a new file, which only this user may read. After an error the file may have a part of
+ * it, and the request can still be answered.
+ *
+ * @returns the number of bytes
+ * @throws PayloadTooLargeError as soon as there are more than `maxBytes`; ClientDisconnectedError; the signal's reason
+ */
+export async function receiveFile(
+  req: IncomingMessage,
+  file: string,
+  { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal },
+): Promise<number> {
+  let bytes = 0;
+  async function* bounded(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw payloadTooLargeError(maxBytes);
+      yield chunk;
+    }
+  }
+  try {
+    const body: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
+    await pipeline(bounded(body), createWriteStream(file, { mode: 0o600 }), signal ? { signal } : {});
+  } catch (error) {
+    if (req.destroyed && !req.complete) throw new ClientDisconnectedError(error);
+    throw error;
+  }
+  return bytes;
+}
