@@ -14,8 +14,12 @@ const STALLED_MAX = 10;
 export interface BuildReceiverOptions extends BuildQueueOptions {
   /** Jobs that are worked on at once. */
   concurrency: number;
-  /** Works on a job to its end. */
-  onJob(job: BuildJob): Promise<void>;
+  /**
+   * Works on a job to its end.
+   *
+   * @param addedAt milliseconds since 1970, by the clock of whoever added it
+   */
+  onJob(job: BuildJob, addedAt: number): Promise<void>;
 }
 
 /** Takes jobs from the queue of builds. */
@@ -27,12 +31,12 @@ export class BuildReceiver {
   constructor({ redis, prefix, concurrency, onJob, onError }: BuildReceiverOptions) {
     const connection = openQueueConnection(redis, onError);
     this.#disconnect = () => connection.disconnect();
-    const work = async ({ data }: Job<BuildJob>) => {
+    const work = async ({ data, timestamp }: Job<BuildJob>) => {
       // Whoever can write to Redis must not be able to make this process do something else.
       if (!conforms(BuildJob, data)) throw new Error('a job of the queue is none of builds');
       this.#inFlight += 1;
       try {
-        await onJob(data);
+        await onJob(data, timestamp);
       } finally {
         this.#inFlight -= 1;
       }

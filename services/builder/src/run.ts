@@ -5,6 +5,7 @@ import { openBuildUsers } from './commands/build-users.ts';
 import type { Config } from './config.ts';
 import { ProjectSources } from './fetch/project-sources.ts';
 import { BuildJobs } from './jobs/build-jobs.ts';
+import { BuildMetrics } from './jobs/build-metrics.ts';
 import { ControlPlaneClient } from './jobs/control-plane-client.ts';
 import { ProjectResults } from './results/project-results.ts';
 
@@ -32,12 +33,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   await builder.removeAbandoned();
   startHourlySweep('package caches', () => builder.sweep(config.BUILD_CACHE_DAYS * DAY_MS), context);
-  const jobs = new BuildJobs({ client, work: (order, of) => builder.build(order, of), logger });
+  const metrics = new BuildMetrics(context.metrics);
+  const jobs = new BuildJobs({ client, work: (order, of) => builder.build(order, of), metrics, logger });
   const receiver = new BuildReceiver({
     redis: config.REDIS_URI,
     prefix: config.BUILD_QUEUE_PREFIX,
     concurrency: config.CONCURRENT_BUILDS,
-    onJob: (job) => jobs.run(job),
+    onJob: (job, addedAt) => jobs.run(job, addedAt),
     onError: (error) => logger.warn('queue of builds failed, will retry', { error }),
   });
   lifecycle.onStop('builds', async () => {

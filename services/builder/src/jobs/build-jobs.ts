@@ -1,5 +1,6 @@
 import type { BuildJob } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
+import type { BuildMetrics } from './build-metrics.ts';
 import { BuildSession, type BuildSessionOptions, retry } from './build-session.ts';
 import { type ControlPlaneClient, OrderRefusedError } from './control-plane-client.ts';
 
@@ -10,6 +11,7 @@ const TAKEN = 409;
 
 export interface BuildJobsOptions extends Omit<BuildSessionOptions, 'client'> {
   client: Pick<ControlPlaneClient, 'order' | 'report' | 'end'>;
+  metrics: BuildMetrics;
 }
 
 /** Works on the jobs of this builder. Builds of one deployment share folders and a user, so they follow each other. */
@@ -24,8 +26,10 @@ export class BuildJobs {
     this.#options = options;
   }
 
-  async run(job: BuildJob): Promise<void> {
+  /** @param addedAt milliseconds since 1970, when the job was put into the queue */
+  async run(job: BuildJob, addedAt: number): Promise<void> {
     const { deployment_id: id } = job;
+    this.#options.metrics.taken(addedAt);
     const before = this.#ends.get(id) ?? Promise.resolve();
     const end = before.then(() => this.#run(job));
     const settled = end.catch(() => undefined);
@@ -54,7 +58,7 @@ export class BuildJobs {
     this.#sessions.add(session);
     if (this.#stopping.signal.aborted) session.stop();
     try {
-      await session.run();
+      await this.#options.metrics.measure(() => session.run());
     } finally {
       this.#sessions.delete(session);
     }

@@ -6,6 +6,7 @@ import { RegistryUnavailableError } from '@runyard/image-registry';
 import { secretMask, withLastLines } from '@runyard/revision-logs';
 import type { Logger } from '@runyard/service-kit';
 import { BuildLog } from './build-log.ts';
+import type { BuildOutcome } from './build-metrics.ts';
 import { type ControlPlaneClient, ControlPlaneUnavailableError, OrderRefusedError } from './control-plane-client.ts';
 
 const REPORT_EVERY_MS = 1_000;
@@ -66,14 +67,17 @@ export class BuildSession {
   }
 
   /** Resolves when the build has ended, and control-plane knows or cannot be told. */
-  async run(): Promise<void> {
+  async run(): Promise<BuildOutcome> {
     this.#logger.info('build begun');
     const reporting = new AbortController();
     const reports = this.#reportUntil(reporting.signal);
     const end = await this.#work();
     reporting.abort();
     await reports;
-    if (!end) return this.#logger.info('build withdrawn');
+    if (!end) {
+      this.#logger.info('build withdrawn');
+      return 'withdrawn';
+    }
     const isStop = end.kind === 'stopped';
     const limitMs = isStop ? FAREWELL_MS : SILENCE_MS;
     await withDeadline(undefined, isStop ? FAREWELL_MS : LAST_LINES_MS, (signal) => this.#flush(signal)).catch(
@@ -86,6 +90,7 @@ export class BuildSession {
       ({ is_accepted: isAccepted }) => this.#logger.info('build ended', { end: end.kind, isAccepted }),
       (error: unknown) => this.#logger.warn('end of a build not reported', { end: end.kind, error }),
     );
+    return end.kind === 'archive' || end.kind === 'layer' ? 'succeeded' : end.kind;
   }
 
   /** Returns undefined when nobody wants to know how it ended. */
