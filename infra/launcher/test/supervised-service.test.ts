@@ -19,6 +19,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 const { secret } = JSON.parse(readFileSync(3, 'utf8'));
 if (existsSync('broken')) process.exit(7);
+process.on('SIGUSR2', () => process.exit(0));
 createServer((_, res) => res.end(JSON.stringify({ secret, pid: process.pid }))).listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
@@ -39,7 +40,9 @@ afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-async function startGateway(): Promise<{ kept: ServiceProcess; url: string }> {
+async function startGateway(
+  untilNeeded?: (signal: AbortSignal) => Promise<void>,
+): Promise<{ kept: ServiceProcess; url: string }> {
   const port = await freePort();
   const settings = {
     name: 'gateway',
@@ -55,6 +58,7 @@ async function startGateway(): Promise<{ kept: ServiceProcess; url: string }> {
     repository: work,
     logDir: join(work, 'logs'),
     progress,
+    untilNeeded,
   });
   service = kept;
   return { kept, url: `http://127.0.0.1:${port}` };
@@ -96,5 +100,39 @@ describe('a service that ends unasked', () => {
     await kept.stop();
     expect(kept.pid).toBeUndefined();
     expect(await answer(url)).toBeUndefined();
+  });
+});
+
+describe('a service that ends by itself when it has nothing to do', () => {
+  it('is started again when it is needed, and nothing is reported', async () => {
+    let need: () => void = () => {};
+    const { kept, url } = await startGateway(() => new Promise((resolve) => (need = resolve)));
+    const first = kept.pid as number;
+    process.kill(first, 'SIGUSR2');
+    await waitFor(() => kept.pid === undefined);
+    expect(await answer(url)).toBeUndefined();
+    need();
+    await waitFor(() => kept.pid !== undefined);
+    expect(await answer(url)).toEqual({ secret: 'told over the pipe', pid: kept.pid });
+    expect(kept.pid).not.toBe(first);
+    expect(lines).toEqual([]);
+  });
+
+  it('is not waited for at a stop', async () => {
+    const { kept } = await startGateway(
+      (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    );
+    process.kill(kept.pid as number, 'SIGUSR2');
+    await waitFor(() => kept.pid === undefined);
+    await kept.stop();
+    expect(kept.pid).toBeUndefined();
+  });
+
+  it('and fails is started again at once, as any other', async () => {
+    const { kept } = await startGateway(() => new Promise(() => {}));
+    const first = kept.pid as number;
+    process.kill(first, 'SIGKILL');
+    await waitFor(() => kept.pid !== undefined && kept.pid !== first);
+    expect(lines).toHaveLength(2);
   });
 });

@@ -11,6 +11,14 @@ const STALLED_CHECK_MS = 5_000;
 /** control-plane gives a build up, with a reason, long before. */
 const STALLED_MAX = 10;
 
+/** Ends a receiver that has nothing to do. */
+export interface IdleEnd {
+  /** Milliseconds without a job. */
+  afterMs: number;
+  /** Is called once, with no job in flight. */
+  onIdle(): void;
+}
+
 export interface BuildReceiverOptions extends BuildQueueOptions {
   /** Jobs that are worked on at once. */
   concurrency: number;
@@ -20,25 +28,32 @@ export interface BuildReceiverOptions extends BuildQueueOptions {
    * @param addedAt milliseconds since 1970, by the clock of whoever added it
    */
   onJob(job: BuildJob, addedAt: number): Promise<void>;
+  /** Default: it waits for jobs for ever. */
+  idle?: IdleEnd | undefined;
 }
 
 /** Takes jobs from the queue of builds. */
 export class BuildReceiver {
   readonly #worker: Worker<BuildJob>;
   readonly #disconnect: () => void;
+  readonly #idle: IdleEnd | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
   #inFlight = 0;
 
-  constructor({ redis, prefix, concurrency, onJob, onError }: BuildReceiverOptions) {
+  constructor({ redis, prefix, concurrency, onJob, idle, onError }: BuildReceiverOptions) {
+    this.#idle = idle;
     const connection = openQueueConnection(redis, onError);
     this.#disconnect = () => connection.disconnect();
     const work = async ({ data, timestamp }: Job<BuildJob>) => {
       // Whoever can write to Redis must not be able to make this process do something else.
       if (!conforms(BuildJob, data)) throw new Error('a job of the queue is none of builds');
       this.#inFlight += 1;
+      clearTimeout(this.#idleTimer);
       try {
         await onJob(data, timestamp);
       } finally {
         this.#inFlight -= 1;
+        this.#waitIdly();
       }
     };
     this.#worker = new Worker(BUILD_QUEUE, work, {
@@ -59,11 +74,20 @@ export class BuildReceiver {
   }
 
   start(): void {
+    this.#waitIdly();
     this.#worker.run().catch((error: Error) => this.#worker.emit('error', error));
+  }
+
+  #waitIdly(): void {
+    if (!this.#idle || this.#inFlight > 0) return;
+    const { afterMs, onIdle } = this.#idle;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(onIdle, afterMs);
   }
 
   /** Takes no more jobs, and resolves when the current ones have ended; at the latest after `limitMs`. */
   async close(limitMs: number): Promise<void> {
+    clearTimeout(this.#idleTimer);
     // Without a job in flight there is nothing to wait for but its blocking read.
     const closing = this.#worker.close(this.#inFlight === 0).catch(() => undefined);
     let timer: NodeJS.Timeout | undefined;

@@ -25,6 +25,13 @@ export const configSchema = Type.Object({
         'Pythons that projects may be built for, beside `python3` and `python3.11` to `python3.14` on the PATH: absolute paths, which the users of builds and projects can reach. Projects run with them too.',
     }),
   ),
+  BUILDER_IDLE_SECONDS: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      description: 'Time without a build after which this process ends, for who starts it again. Default: never.',
+    }),
+  ),
   CONCURRENT_BUILDS: Type.Integer({ default: 2, minimum: 1, maximum: 64, description: 'Builds at once, here.' }),
   BUILD_MEMORY_BYTES: Type.Integer({
     default: 4 * GIBIBYTE,

@@ -35,11 +35,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   startHourlySweep('package caches', () => builder.sweep(config.BUILD_CACHE_DAYS * DAY_MS), context);
   const metrics = new BuildMetrics(context.metrics);
   const jobs = new BuildJobs({ client, work: (order, of) => builder.build(order, of), metrics, logger });
+  const idleMs = config.BUILDER_IDLE_SECONDS && config.BUILDER_IDLE_SECONDS * 1_000;
   const receiver = new BuildReceiver({
     redis: config.REDIS_URI,
     prefix: config.BUILD_QUEUE_PREFIX,
     concurrency: config.CONCURRENT_BUILDS,
     onJob: (job, addedAt) => jobs.run(job, addedAt),
+    idle: idleMs === undefined ? undefined : { afterMs: idleMs, onIdle: () => void lifecycle.stop('nothing to build') },
     onError: (error) => logger.warn('queue of builds failed, will retry', { error }),
   });
   lifecycle.onStop('builds', async () => {

@@ -19,6 +19,7 @@ const PASSED_ON = {
     'RUNYARD_PYTHONS',
   ],
   builder: [
+    'BUILDER_IDLE_SECONDS',
     // Python projects are installed with these.
     'RUNYARD_PYTHONS',
     ...INDEX_VARIABLES,

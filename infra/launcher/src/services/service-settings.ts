@@ -158,6 +158,7 @@ export async function createServiceSettings(options: {
       CONTROL_PLANE_URL: controlPlaneUrl,
       REGISTRY_SERVICE_URL: registryUrl,
       DATA_DIR: join(dataDir, 'builder'),
+      BUILDER_IDLE_SECONDS: '120',
       ...options.projectUsers,
       ...selectPassedVariables('builder', options.environment),
     },

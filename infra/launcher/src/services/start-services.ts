@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type BuildQueueOptions, waitForBuild } from '@runyard/build-queue/wait-for-build';
 import type { Servers, Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
@@ -32,7 +33,15 @@ export async function startServices(options: {
   await mkdir(logDir, { recursive: true, mode: 0o700 });
   const { settings, internalToken } = await createServiceSettings({ ...options, environment: process.env });
   const processes = assignProcesses(settings, process.env);
-  const starting = processes.map((settings) => superviseService({ ...options, ...settings, logDir }));
+  const builds = buildQueueOf(settings);
+  const starting = processes.map((settings) =>
+    superviseService({
+      ...options,
+      ...settings,
+      logDir,
+      untilNeeded: settings.name === 'builder' ? (signal) => waitForBuild(builds, signal) : undefined,
+    }),
+  );
   const stop = async () => {
     // The edge stops first, so that nobody asks the others through it, then deployments with the data plane and builds,
     // which still report to control-plane, and then what they were made, pulled and authenticated with.
@@ -61,6 +70,13 @@ export async function startServices(options: {
     await stop();
     throw error;
   }
+}
+
+/** The queue that a builder takes jobs from, which wakes it when it has ended. */
+function buildQueueOf(settings: ServiceSettings[]): BuildQueueOptions {
+  const { env, secrets } = settings.find(({ name }) => name === 'builder')!;
+  // Redis that is away comes back, or ends the platform.
+  return { redis: secrets.REDIS_URI!, prefix: env.BUILD_QUEUE_PREFIX!, onError: () => undefined };
 }
 
 function urlOf(name: ServiceSettings['name'], settings: ServiceSettings[]): string {

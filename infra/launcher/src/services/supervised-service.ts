@@ -10,12 +10,22 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000];
 /** Milliseconds after which a service has recovered: its next end is a first one again. */
 const recoveredMs = 60_000;
 
+export interface SupervisionOptions extends ProcessOptions {
+  progress: Progress;
+  /**
+   * Resolves when a service that has ended by itself, without an error, has something to do again, or the signal aborts.
+   * Undefined for a service that always runs.
+   */
+  untilNeeded?: ((signal: AbortSignal) => Promise<void>) | undefined;
+}
+
 /**
- * Starts a service and restarts it, on the same port, whenever it ends unasked. Each end is reported in one line. A
- * service that does not come up the first time is not retried: the person who starts it has to know.
+ * Starts a service and restarts it, on the same port, whenever it ends unasked: at once after a failure, of which each is
+ * reported in one line, and when it is needed after it ended by itself. A service that does not come up the first time is
+ * not retried: the person who starts it has to know.
  */
-export async function superviseService(options: ProcessOptions & { progress: Progress }): Promise<ServiceProcess> {
-  const { name, progress } = options;
+export async function superviseService(options: SupervisionOptions): Promise<ServiceProcess> {
+  const { name, progress, untilNeeded } = options;
   const stopping = new AbortController();
   const start = () => startProcess({ ...options, stopping: stopping.signal });
   let starting = start();
@@ -31,6 +41,14 @@ export async function superviseService(options: ProcessOptions & { progress: Pro
       const end = await endOf(current);
       current = undefined;
       if (stopping.signal.aborted) return new Promise(() => {});
+      if (untilNeeded && end instanceof ServiceEndedError && end.how === '0') {
+        await untilNeeded(stopping.signal);
+        if (stopping.signal.aborted) return new Promise(() => {});
+        startedAt = Date.now();
+        starting = start().catch((error: Error) => createFailedService(name, error));
+        current = await starting;
+        continue;
+      }
       if (Date.now() - startedAt > recoveredMs) ends = 0;
       const pauseMs = pausesMs[ends];
       ends += 1;
