@@ -1,5 +1,5 @@
 import { buildQueueVariables } from '@runyard/build-queue';
-import { projectUsersVariable } from '@runyard/deployments';
+import { PROJECT_FILES_MAX, projectUsersVariable } from '@runyard/deployments';
 import { ConnectionUri, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
@@ -49,6 +49,12 @@ export const configSchema = Type.Object({
     minimum: 16 * 1024 * 1024,
     description:
       "Bytes that a build may have on the disk: the project, its packages, and the deployment's cache of them.",
+  }),
+  BUILD_FILES: Type.Integer({
+    default: PROJECT_FILES_MAX,
+    minimum: 1_000,
+    maximum: PROJECT_FILES_MAX,
+    description: 'Files, folders and links that a build may have on the disk, where BUILD_DISK_BYTES are counted.',
   }),
   BUILD_CACHE_DAYS: Type.Integer({
     default: 7,

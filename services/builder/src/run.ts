@@ -26,7 +26,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     limits: {
       memoryBytes: config.BUILD_MEMORY_BYTES,
       processes: config.BUILD_PROCESSES,
-      diskBytes: config.BUILD_DISK_BYTES,
+      disk: { bytes: config.BUILD_DISK_BYTES, files: config.BUILD_FILES },
     },
     sources: new ProjectSources({ client, dataDir }),
     results: new ProjectResults({ client, registryUrl }),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT_USERS, TestBuilds } from './support/test-builds.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const LIMITS = { memoryBytes: 256 * MEBIBYTE, processes: 40, diskBytes: 24 * MEBIBYTE };
+const LIMITS = { memoryBytes: 256 * MEBIBYTE, processes: 40, disk: { bytes: 24 * MEBIBYTE, files: 2_000 } };
 const SECRET = 'secret-of-the-builder';
 
 let builds: TestBuilds;
@@ -56,8 +56,13 @@ describe.runIf(PROJECT_USERS !== undefined)('a build', () => {
 
   it('that fills the disk is ended with that reason, with many files or a large one', async () => {
     const many = 'i=0; while :; do i=$((i + 1)); head -c 1048576 /dev/zero > file-$i; sleep 0.02; done';
-    expect((await build(many)).reason).toContain(`The build has more than ${LIMITS.diskBytes} bytes on the disk`);
+    expect((await build(many)).reason).toContain(`The build has more than ${LIMITS.disk.bytes} bytes on the disk`);
     expect((await build('head -c 100000000 /dev/zero > large')).reason).toMatch(/ended (with code|by)/);
+  });
+
+  it('that makes files without end is ended with that reason', async () => {
+    const { reason } = await build('i=0; while :; do i=$((i + 1)); : > file-$i; done');
+    expect(reason).toContain(`The build has more than ${LIMITS.disk.files} files on the disk`);
   });
 
   it('writes nowhere but in its own folders, and leaves nothing there', async () => {

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { removeFolder } from './remove-folder.ts';
 
 /** Everything that determines the result of a build. Revisions with equal inputs share one build. */
 export interface BuildInput {
@@ -70,7 +71,7 @@ export class Artifacts {
    */
   async begin(name: BuildName): Promise<string> {
     const folder = this.#folderOf(name);
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await removeFolder(folder);
     const attempt = join(folder, randomUUID());
     // The build may run as another user, who has to be able to traverse this folder.
     await mkdir(folder, { recursive: true, mode: 0o711 });
@@ -80,7 +81,7 @@ export class Artifacts {
 
   /** Removes the folders of a failed attempt. */
   discard(name: BuildName): Promise<void> {
-    return rm(this.#folderOf(name), { recursive: true, force: true, maxRetries: 5 });
+    return removeFolder(this.#folderOf(name));
   }
 
   /** Records that the attempt is complete. The rename makes `find` return it from now on. */
@@ -95,7 +96,7 @@ export class Artifacts {
   async keepOnly(deploymentId: string, keys: readonly string[]): Promise<void> {
     const folder = join(this.#folder, deploymentId);
     for (const name of await readdir(folder).catch(() => [] as string[])) {
-      if (!keys.includes(name)) await rm(join(folder, name), { recursive: true, force: true });
+      if (!keys.includes(name)) await removeFolder(join(folder, name));
     }
   }
 
@@ -106,7 +107,7 @@ export class Artifacts {
   }
 
   remove(deploymentId: string): Promise<void> {
-    return rm(join(this.#folder, deploymentId), { recursive: true, force: true });
+    return removeFolder(join(this.#folder, deploymentId));
   }
 
   #folderOf({ deploymentId, key }: BuildName): string {

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -5,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { Parser, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BuildError } from '../revisions/build-error.ts';
@@ -134,3 +136,19 @@ it('packing fails with the name of a file that was deleted meanwhile', async () 
   };
   await expect(rest()).rejects.toThrow(new BuildError('b cannot be put into an image: ENOENT'));
 });
+
+it('packing fails with the number of files that a project may have when it has more', async () => {
+  const directory = await project({ 'a/x': '', 'a/y': '', b: '' });
+  const pack = (filesMax: number) => buffer(Readable.from(projectLayer(directory, () => undefined, { filesMax })));
+  await pack(4);
+  await expect(pack(3)).rejects.toThrow(new BuildError('The built project has more than 3 files'));
+});
+
+it('a folder may have any number of files that a project may have', async () => {
+  const directory = await project({});
+  await promisify(execFile)('sh', ['-c', 'seq 130000 | xargs touch'], { cwd: directory });
+  const layer = projectLayer(directory, () => undefined);
+  // By the third header, which is that of the first file, all files have been listed.
+  for (let heads = 0; heads < 3; heads += 1) expect(await layer.next()).toMatchObject({ done: false });
+  await layer.return(undefined);
+}, 60_000);

@@ -1,8 +1,9 @@
 import { constants, type Dirent } from 'node:fs';
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { Header, type HeaderData, Pax } from 'tar';
 import { BuildError } from '../revisions/build-error.ts';
+import { PROJECT_FILES_MAX } from './project-files.ts';
 import { PROJECT_FOLDER } from './project-folder.ts';
 
 /** The user `node` of Node's images. Projects run as this user and may write beside their code. */
@@ -12,6 +13,8 @@ const WRITTEN_AT = new Date(0);
 const BLOCK_BYTES = 512;
 /** Larger files are read in pieces. */
 const WHOLE_BYTES = 1024 * 1024;
+/** Names that are read of a folder at once. */
+const NAMES_AT_ONCE = 1024;
 /** The prefix of names by which a layer deletes files of the layers below. */
 const WHITEOUT = '.wh.';
 
@@ -21,14 +24,18 @@ const WHITEOUT = '.wh.';
  * left out.
  *
  * @param note gets a sentence about each entry that the image lacks or changes
- * @throws BuildError when a file cannot be read, or changes meanwhile
+ * @throws BuildError when a file cannot be read, or changes meanwhile, or there are more than `filesMax`
  */
-export async function* projectLayer(directory: string, note: (line: string) => void): AsyncGenerator<Buffer> {
+export async function* projectLayer(
+  directory: string,
+  note: (line: string) => void,
+  { filesMax = PROJECT_FILES_MAX }: { filesMax?: number } = {},
+): AsyncGenerator<Buffer> {
   const roots = [directory, await readOrFail('', () => realpath(directory))];
   const at = PROJECT_FOLDER.slice(1);
   yield headerOf({ path: `${dirname(at)}/`, type: 'Directory', mode: 0o755, uid: 0, gid: 0 });
   yield headerOf({ path: `${at}/`, type: 'Directory', mode: 0o755 });
-  for await (const { path, item } of entriesOf(directory)) {
+  for await (const { path, item } of entriesOf(directory, filesMax)) {
     const place = join(at, path);
     if (item.name.startsWith(WHITEOUT)) {
       note(`${path} is left out: images have no files of such a name`);
@@ -50,13 +57,20 @@ export async function* projectLayer(directory: string, note: (line: string) => v
  * Yields all entries below the folder, parents first. The order is by code units and does not depend on the machine's
  * locale.
  */
-async function* entriesOf(directory: string): AsyncGenerator<{ path: string; item: Dirent }> {
+async function* entriesOf(directory: string, filesMax: number): AsyncGenerator<{ path: string; item: Dirent }> {
   const waiting: { path: string; item: Dirent }[] = [];
+  let files = 0;
   const look = async (folder: string) => {
-    const found = await readOrFail(folder, () => readdir(join(directory, folder), { withFileTypes: true }));
+    const found: Dirent[] = [];
+    const names = await readOrFail(folder, () => opendir(join(directory, folder), { bufferSize: NAMES_AT_ONCE }));
+    for await (const item of names) {
+      files += 1;
+      if (files > filesMax) throw new BuildError(`The built project has more than ${filesMax} files`);
+      found.push(item);
+    }
     // `pop` takes the first entry from the end.
     found.sort((one, other) => (one.name < other.name ? 1 : -1));
-    waiting.push(...found.map((item) => ({ path: join(folder, item.name), item })));
+    for (const item of found) waiting.push({ path: join(folder, item.name), item });
   };
   await look('');
   for (let next = waiting.pop(); next; next = waiting.pop()) {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildEnd, BuildOrder } from '@runyard/contracts';
-import { BuildError } from '@runyard/deployments';
+import { BuildError, removeFolder } from '@runyard/deployments';
 import { ProjectError } from '@runyard/package-managers';
 import type { BuildUser, BuildUsers } from '../commands/build-users.ts';
-import { withDiskLimits } from '../commands/disk-limits.ts';
+import { type DiskUse, withDiskLimits } from '../commands/disk-limits.ts';
 import type { ProcessLimits } from '../commands/process-watch.ts';
 import type { ProjectSources } from '../fetch/project-sources.ts';
 import type { BuildLog } from '../jobs/build-log.ts';
@@ -13,8 +13,7 @@ import type { ProjectResults } from '../results/project-results.ts';
 import { ProjectBuild } from './project-build.ts';
 
 export interface BuildLimits extends ProcessLimits {
-  /** Bytes on the disk. */
-  diskBytes: number;
+  disk: DiskUse;
 }
 
 export interface BuilderOptions {
@@ -64,7 +63,7 @@ export class Builder {
     const own = ['projects', 'builds', 'build-caches', 'build-tools'].map((kind) =>
       join(folder, kind, order.deployment_id),
     );
-    const disk = { folder, minFreeBytes, bytesMax: limits.diskBytes, own };
+    const disk = { folder, minFreeBytes, max: limits.disk, own };
     return withDiskLimits(context.signal, disk, (signal) => this.#build(order, { ...context, signal }));
   }
 
@@ -74,7 +73,7 @@ export class Builder {
       for (const id of await readdir(join(this.#options.dataDir, kind)).catch(() => [])) {
         const folder = join(this.#options.dataDir, kind, id);
         const { mtimeMs } = await stat(folder);
-        if (Date.now() - mtimeMs > cacheMs) await rm(folder, { recursive: true, force: true });
+        if (Date.now() - mtimeMs > cacheMs) await removeFolder(folder);
       }
     }
   }
@@ -83,7 +82,7 @@ export class Builder {
   async removeAbandoned(): Promise<void> {
     for (const kind of ['projects', 'builds', 'git'])
       for (const name of await readdir(join(this.#options.dataDir, kind)).catch(() => []))
-        await rm(join(this.#options.dataDir, kind, name), { recursive: true, force: true });
+        await removeFolder(join(this.#options.dataDir, kind, name));
   }
 
   async #build(order: BuildOrder, context: BuildContext): Promise<BuildEnd> {
@@ -119,13 +118,13 @@ export class Builder {
   /** Nothing of the build's user runs any more when its files are removed with the rights of this service. */
   async #clear(user: BuildUser | null, root: string, { home }: DeploymentFolders): Promise<void> {
     await user?.endProcesses();
-    for (const folder of [join(root, '..'), home]) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    for (const folder of [join(root, '..'), home]) await removeFolder(folder);
   }
 
   async #prepareFolders(deploymentId: string): Promise<DeploymentFolders> {
     const folderIn = (name: string) => join(this.#options.dataDir, name, deploymentId);
     const folders = { home: folderIn('builds'), cache: folderIn('build-caches'), tools: folderIn('build-tools') };
-    await rm(folders.home, { recursive: true, force: true });
+    await removeFolder(folders.home);
     for (const folder of [folders.home, folders.cache]) await mkdir(folder, { recursive: true, mode: 0o700 });
     await mkdir(folders.tools, { recursive: true });
     await chmod(folders.tools, 0o755);

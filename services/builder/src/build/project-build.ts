@@ -63,7 +63,7 @@ export class ProjectBuild {
     await user?.give(root, folders.home, folders.cache);
     const commands = new BuildCommands({
       ...{ root, folders, environment, user, log, signal, onSpawn },
-      limits: { fileBytes: limits.diskBytes, processes: limits.processes },
+      limits: { fileBytes: limits.disk.bytes, processes: limits.processes },
     });
     const packages = new JavaScriptPackages(commands, folders.tools);
     await this.#install(project, commands, packages, environment.PATH ?? '');

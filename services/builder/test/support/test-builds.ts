@@ -21,7 +21,7 @@ import { ProjectResults } from '../../src/results/project-results.ts';
 /** Only root may start processes as another user. */
 export const PROJECT_USERS = process.geteuid?.() === 0 ? '100000-999999999' : undefined;
 
-const LIMITS: BuildLimits = { memoryBytes: 4e9, processes: 512, diskBytes: 4e9 };
+const LIMITS: BuildLimits = { memoryBytes: 4e9, processes: 512, disk: { bytes: 4e9, files: 1e6 } };
 
 export interface TestOrder {
   /** Of the deployment; another one for each build unless it is given. */

@@ -70,3 +70,15 @@ it.each([
   expect(await readdir(root)).toEqual(['target']);
   expect(await readdir(target)).not.toContain('hard');
 });
+
+it('an archive with more files than the platform packs is refused', async () => {
+  const source = join(root, 'source');
+  await mkdir(join(source, 'src'), { recursive: true });
+  await writeFile(join(source, 'src/run.sh'), 'echo hello');
+  const unpack = (filesMax: number) => {
+    const archive = Readable.from(projectLayer(source, () => undefined)).pipe(createGzip());
+    return unpackBuild(archive, target, signal, { filesMax });
+  };
+  await expect(unpack(1)).rejects.toThrow('that the platform makes none of');
+  await unpack(2);
+});
