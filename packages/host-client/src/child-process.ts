@@ -7,6 +7,7 @@ import type { Duplex, Readable } from 'node:stream';
 import { readLines } from '@runyard/host-protocol';
 import { type HostCommand, PULSE_FD } from './host-command.ts';
 import type { HostUser } from './host-user.ts';
+import type { GraphHostOptions } from './types.ts';
 
 export interface SpawnedChild {
   process: ChildProcess;
@@ -26,6 +27,7 @@ export interface SpawnOptions {
   directory: string;
   environment: Record<string, string>;
   user: HostUser | undefined;
+  wrapCommand?: GraphHostOptions['wrapCommand'];
   /**
    * Receives a line that the child printed past its own capture: from a library that writes to the descriptor, or from
    * its runtime.
@@ -37,10 +39,18 @@ const LAST_OUTPUT_MS = 200;
 /** The score goes from -1000 (never killed) to 1000 (killed first). */
 const OOM_SCORE = '500';
 
-export function spawnChild({ host, directory, environment, user, onOutput }: SpawnOptions): SpawnedChild {
+export function spawnChild({
+  host,
+  directory,
+  environment,
+  user,
+  wrapCommand = ([program = '', ...args]) => [program, ...args],
+  onOutput,
+}: SpawnOptions): SpawnedChild {
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe', ...(host.hasPulse ? (['pipe'] as const) : [])];
   const env = { ...environment, ...host.environment };
-  const child = spawn(host.command, host.args, { cwd: directory, env, stdio, ...user });
+  const [program, ...args] = wrapCommand([host.command, ...host.args]);
+  const child = spawn(program, args, { cwd: directory, env, stdio, ...user });
   if (child.pid !== undefined) preferForOomKill(child.pid);
   readLines(child.stdout as Readable, (line) => onOutput('info', line));
   readLines(child.stderr as Readable, (line) => onOutput('error', line));

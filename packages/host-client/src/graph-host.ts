@@ -101,6 +101,7 @@ class ChildGraphHost implements GraphHost {
       directory: dirname(options.configPath),
       environment: options.environment,
       user: options.user,
+      wrapCommand: options.wrapCommand,
       onOutput: (level, message) => this.#output.add(level, message),
     });
     if (child.process.pid !== undefined) options.onSpawn?.(child.process.pid);

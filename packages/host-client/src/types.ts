@@ -51,6 +51,8 @@ export interface GraphHostOptions {
   publicUrl?: string | undefined;
   /** Starts the host of the project's language; default: that of JavaScript projects. */
   host?: HostCommand;
+  /** Returns a command line that becomes the host's, in the same process: it may set limits before. Default: none. */
+  wrapCommand?: (command: string[]) => [string, ...string[]];
   /** Limit of the heap of a JavaScript host, and of the resident memory of a Python host. */
   heapLimitMb?: number;
   /** Milliseconds that loading the graphs may take, and that the app, the auth and the encryption object may each. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LINK_PACKAGES } from '@runyard/test-kit/built-project';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT_USERS, TestBuilds } from './support/test-builds.ts';
 
@@ -24,9 +25,9 @@ const FILES = {
 };
 
 /** Builds a project with this install command, and returns why it failed and what it printed. */
-async function build(installCommand: string): Promise<{ reason: string; said: string }> {
+async function build(installCommand: string, files = FILES): Promise<{ reason: string; said: string }> {
   const variables = { MODEL_KEY: 'secret-of-the-deployment' };
-  const { reason, lines } = await builds.build({ files: FILES, installCommand, variables });
+  const { reason, lines } = await builds.build({ files, installCommand, variables });
   return { reason, said: lines.join('\n') };
 }
 
@@ -51,7 +52,17 @@ describe.runIf(PROJECT_USERS !== undefined)('a build', () => {
 
   it('that takes more memory than it may is ended with that reason', async () => {
     const allocate = `node -e "const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 20)"`;
-    expect((await build(allocate)).reason).toContain(`The build needs more than ${LIMITS.memoryBytes} bytes of memory`);
+    const exceeded = `The build needs more than ${LIMITS.memoryBytes} bytes of memory`;
+    expect((await build(allocate)).reason).toContain(exceeded);
+    // The second one has neither a parent nor a group of the build.
+    expect((await build(`(setsid ${allocate} &); sleep 600`)).reason).toContain(exceeded);
+  });
+
+  it('loads its graphs under the limits of its commands', async () => {
+    const askLimits = "execSync('ulimit -p 2>/dev/null || ulimit -u; ulimit -f').toString().split('\\n').join(' ')";
+    const agent = `import { execSync } from 'node:child_process'; throw new Error('limits ' + ${askLimits});`;
+    const { reason } = await build(LINK_PACKAGES, { ...FILES, 'agent.mjs': agent });
+    expect(reason).toContain(`limits ${LIMITS.processes} ${LIMITS.disk.bytes / 512}`);
   });
 
   it('that fills the disk is ended with that reason, with many files or a large one', async () => {

@@ -37,9 +37,10 @@ export class ProjectBuild {
 
   /** @throws BuildError or ProjectError when the source is at fault */
   async run(outer: AbortSignal): Promise<LocalProject> {
+    const { limits, user } = this.#options;
     let processes: ProcessWatch | undefined;
     const watch = (end: (error: BuildError) => void) => {
-      processes = new ProcessWatch(this.#options.limits, end);
+      processes = new ProcessWatch(limits, user?.uid ?? null, end);
       return () => processes?.stop();
     };
     return withWatcher(outer, watch, async (signal) => {
@@ -61,9 +62,10 @@ export class ProjectBuild {
     const project = await this.#openProject();
     const environment = await buildEnvironment(folders, variables);
     await user?.give(root, folders.home, folders.cache);
+    const kernelLimits = { fileBytes: limits.disk.bytes, processes: user === null ? null : limits.processes };
     const commands = new BuildCommands({
       ...{ root, folders, environment, user, log, signal, onSpawn },
-      limits: { fileBytes: limits.disk.bytes, processes: limits.processes },
+      limits: kernelLimits,
     });
     const packages = new JavaScriptPackages(commands, folders.tools);
     await this.#install(project, commands, packages, environment.PATH ?? '');
@@ -75,6 +77,7 @@ export class ProjectBuild {
       signal,
       user,
       home: folders.home,
+      limits: kernelLimits,
       onSpawn,
       onLog: ({ level, message }) => this.#write(message, level === 'warn' ? 'WARNING' : toLevel(level)),
     }).finally(() => user?.endProcesses());

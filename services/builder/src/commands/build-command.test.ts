@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function run(command: string, options: { signal?: AbortSignal; onLine?: (line: string) => void } = {}): Promise<void> {
   return runBuildCommand({
-    limits: { fileBytes: 1_000_000_000, processes: 4_096 },
+    limits: { fileBytes: 1_000_000_000, processes: null },
     command,
     cwd: folder,
     env: { PATH: process.env.PATH ?? '' },

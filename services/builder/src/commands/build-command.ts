@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { BuildError } from '@runyard/deployments';
 import { eachLine } from '@runyard/revision-logs';
 import type { BuildUser } from './build-users.ts';
+import { type KernelLimits, withKernelLimits } from './kernel-limits.ts';
 
 export interface BuildCommand {
   /** A command line for `/bin/sh`. */
@@ -15,17 +16,9 @@ export interface BuildCommand {
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
   /** Ends the command and every process it started. */
   signal: AbortSignal;
-  limits: CommandLimits;
+  limits: KernelLimits;
   /** Is called with the process that leads the command's group. */
   onSpawn?: (pid: number) => void;
-}
-
-/** Limits that the kernel keeps. */
-export interface CommandLimits {
-  /** Bytes of one file. */
-  fileBytes: number;
-  /** Processes and threads of the command's user; no limit where that is this service's. */
-  processes: number;
 }
 
 /**
@@ -33,8 +26,6 @@ export interface CommandLimits {
  * service ends, in whatever way; then the whole group is killed, including the guard.
  */
 const GUARD = `
-ulimit -f "$2"
-[ -z "$3" ] || ulimit -p "$3" 2>/dev/null || ulimit -u "$3"
 ( read -r nothing <&3; kill -KILL 0 ) &
 watcher=$!
 sh -c "$1" 3<&- &
@@ -47,8 +38,6 @@ exit "$code"
 /** The shell's exit code when a program does not exist. */
 const NOT_FOUND = 127;
 const LINE_LIMIT = 16_384;
-/** The unit of the shell's limit of files. */
-const BLOCK_BYTES = 512;
 /** Time for output that is still in the pipes when the whole group has ended. */
 const LAST_LINES_MS = 1_000;
 
@@ -60,8 +49,8 @@ const LAST_LINES_MS = 1_000;
 export async function runBuildCommand(options: BuildCommand): Promise<void> {
   const { command, cwd, env, user, onLine, signal, limits, onSpawn } = options;
   signal.throwIfAborted();
-  const bounds = [String(Math.ceil(limits.fileBytes / BLOCK_BYTES)), user ? String(limits.processes) : ''];
-  const child = spawn('/bin/sh', ['-c', GUARD, 'runyard-build', command, ...bounds], {
+  const [program, ...args] = withKernelLimits(limits, ['/bin/sh', '-c', GUARD, 'runyard-build', command]);
+  const child = spawn(program, args, {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
 import type { RevisionLog } from '@runyard/revision-logs';
-import { type CommandLimits, runBuildCommand } from './build-command.ts';
+import { runBuildCommand } from './build-command.ts';
 import { type BuildFolders, withPath } from './build-environment.ts';
 import type { BuildUser } from './build-users.ts';
+import type { KernelLimits } from './kernel-limits.ts';
 
 export interface BuildCommandsOptions {
   /** The folder of the source. */
@@ -14,7 +15,7 @@ export interface BuildCommandsOptions {
   user: BuildUser | null;
   log: Pick<RevisionLog, 'write'>;
   signal: AbortSignal;
-  limits: CommandLimits;
+  limits: KernelLimits;
   onSpawn: (pid: number) => void;
 }
 

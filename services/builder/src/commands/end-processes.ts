@@ -3,12 +3,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SystemUser } from '@runyard/deployments';
 import { BuildError } from '@runyard/deployments';
+import { isOfUser } from './process-users.ts';
 
 /** Milliseconds until processes that cannot be ended fail the build. */
 const LIMIT_MS = 10_000;
 const PAUSE_MS = 20;
-/** Matches the ids of a process' user in its status: the real, the effective, the saved one, and that of files. */
-const USER_IDS = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)$/m;
 /** Matches a process that has ended, and whose parent has not asked how. */
 const ENDED = /^State:\t[ZX]/m;
 
@@ -45,5 +44,5 @@ async function hasProcesses(uid: number): Promise<boolean> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^\d+$/.test(name));
   const statuses = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')));
-  return statuses.some((status) => !ENDED.test(status) && USER_IDS.exec(status)?.slice(1).includes(String(uid)));
+  return statuses.some((status) => !ENDED.test(status) && isOfUser(status, uid));
 }

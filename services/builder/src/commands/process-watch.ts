@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { BuildError } from '@runyard/deployments';
+import { isOfUser } from './process-users.ts';
 
 export interface ProcessLimits {
   /** Bytes of memory of all processes together. */
@@ -14,14 +15,18 @@ const PAGE_BYTES = 4096;
 const STAT = /\) (\S) (\d+) (?:\S+ ){17}(\d+) /;
 
 /**
- * Watches the processes of one build: those that it starts, and what they start. What was seen once is watched on when
- * its parent has ended. On systems without `/proc/<pid>/task/<tid>/children` it sees the first ones alone.
+ * Watches the processes of one build: those that it starts, and what they start. Whoever loses its parent becomes a
+ * child of an ancestor of this service, and is found there by its user; without a user it is watched on if it was seen
+ * before. On systems without `/proc/<pid>/task/<tid>/children` it sees the first ones alone.
  *
- * A look reads three small files of each process of the build, and none of others. They are in memory: reading them at
- * once takes some 50 µs a process, and ten times as much processor time where each waits for a thread.
+ * A look reads three small files of each process of the build, and one of each child of this service's ancestors. They
+ * are in memory: reading them at once takes some 50 µs a process, and ten times as much processor time where each waits
+ * for a thread.
  */
 export class ProcessWatch {
   readonly #limits: ProcessLimits;
+  /** The id of the build's user; null when it is this service's. */
+  readonly #uid: number | null;
   readonly #onExceeded: (error: BuildError) => void;
   /** Processes by id, with the time of their start: ids are used again. */
   readonly #seen = new Map<number, string>();
@@ -29,8 +34,9 @@ export class ProcessWatch {
   #isStopped = false;
 
   /** @param onExceeded has to end the build */
-  constructor(limits: ProcessLimits, onExceeded: (error: BuildError) => void) {
+  constructor(limits: ProcessLimits, uid: number | null, onExceeded: (error: BuildError) => void) {
     this.#limits = limits;
+    this.#uid = uid;
     this.#onExceeded = onExceeded;
   }
 
@@ -55,9 +61,13 @@ export class ProcessWatch {
 
   #look(): void {
     const { memoryBytes, processes } = this.#limits;
-    const waiting = [...this.#seen.keys()];
+    const waiting = [...this.#seen.keys(), ...this.#findOrphans()];
+    const looked = new Set<number>();
     let bytes = 0;
+    let count = 0;
     for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+      if (looked.has(pid)) continue;
+      looked.add(pid);
       const process = readProcess(pid);
       const known = this.#seen.get(pid);
       if (!process || (known !== undefined && known !== process.startedAt)) {
@@ -66,11 +76,20 @@ export class ProcessWatch {
       }
       this.#seen.set(pid, process.startedAt);
       bytes += process.bytes;
-      if (bytes > memoryBytes) this.#end(`The build needs more than ${memoryBytes} bytes of memory`);
-      else if (this.#seen.size > processes) this.#end(`The build has more than ${processes} processes at once`);
-      if (this.#isStopped) return;
-      for (const child of childrenOf(pid)) if (!this.#seen.has(child)) waiting.push(child);
+      if (bytes > memoryBytes) return this.#end(`The build needs more than ${memoryBytes} bytes of memory`);
+      count += 1;
+      if (count > processes) return this.#end(`The build has more than ${processes} processes at once`);
+      for (const child of childrenOf(pid)) waiting.push(child);
     }
+  }
+
+  /** Returns the processes of the build's user whose parent has ended. */
+  #findOrphans(): number[] {
+    const uid = this.#uid;
+    if (uid === null) return [];
+    return ancestors()
+      .flatMap(childrenOf)
+      .filter((pid) => isOfUser(readText(`/proc/${pid}/status`), uid));
   }
 
   #end(reason: string): void {
@@ -85,6 +104,16 @@ function readProcess(pid: number): { startedAt: string; bytes: number } | null {
   const [, state, , startedAt] = STAT.exec(readText(`/proc/${pid}/stat`)) ?? [];
   if (startedAt === undefined || state === 'Z' || state === 'X') return null;
   return { startedAt, bytes: Number(readText(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * PAGE_BYTES };
+}
+
+/** Returns this process and its ancestors, up to the first process of the system. */
+function ancestors(): number[] {
+  const found = [process.pid];
+  for (let pid = process.ppid; pid > 0; ) {
+    found.push(pid);
+    pid = Number(STAT.exec(readText(`/proc/${pid}/stat`))?.[2] ?? 0);
+  }
+  return found;
 }
 
 function childrenOf(pid: number): number[] {

@@ -4,6 +4,7 @@ import { type GraphHost, startGraphHost } from '@runyard/host-client';
 import { GraphLoadError, type HostLog } from '@runyard/host-protocol';
 import { openProject } from '@runyard/project';
 import type { BuildUser } from '../commands/build-users.ts';
+import { type KernelLimits, withKernelLimits } from '../commands/kernel-limits.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;
 /** Milliseconds for the schemas of one graph. */
@@ -23,11 +24,12 @@ export async function inspectProject(
     signal: AbortSignal;
     user: BuildUser | null;
     home: string;
+    limits: KernelLimits;
     onLog: (line: HostLog) => void;
     onSpawn: (pid: number) => void;
   },
 ): Promise<string[]> {
-  const { signal, user, home, onLog, onSpawn } = options;
+  const { signal, user, home, limits, onLog, onSpawn } = options;
   try {
     const {
       project: opened,
@@ -41,6 +43,7 @@ export async function inspectProject(
       configPath,
       environment: user ? { ...environment, HOME: home, TMPDIR: home } : environment,
       user: user ?? undefined,
+      wrapCommand: (command) => withKernelLimits(limits, command),
       startTimeoutMs: LOAD_TIMEOUT_MS,
       startSignal: signal,
       onLog,
