@@ -86,4 +86,14 @@ describe.runIf(PROJECT_USERS !== undefined)('a build', () => {
     expect(await readdir(join(builds.dataDir, 'projects'))).toEqual([]);
     expect(await readdir(join(builds.dataDir, 'builds'))).toEqual([]);
   });
+
+  it('leaves nothing in folders that everybody writes to, and no shared memory', async () => {
+    const shared = ['/tmp', '/var/tmp', '/dev/shm'].filter((folder) => existsSync(folder));
+    const places = shared.map((folder) => join(folder, `left-by-a-build-${process.pid}`));
+    const write = places.map((place) => `mkdir -p ${place}/a && echo left > ${place}/a/b && chmod 000 ${place}/a`);
+    const { said } = await build(`${write.join(' && ')} && ipcmk --shmem 4096 && id -u; exit 1`);
+    const uid = said.match(/^\d+$/m)![0];
+    expect(places.filter((place) => existsSync(place))).toEqual([]);
+    expect(await readFile('/proc/sysvipc/shm', 'utf8')).not.toMatch(new RegExp(`\\b${uid}\\b`));
+  });
 });

@@ -94,8 +94,8 @@ export class Builder {
       return results.send(project, order, { log, signal });
     }
     const user = this.#options.users?.userOf(order.deployment_id) ?? null;
-    // An attempt of a killed service may have left some.
-    await user?.endProcesses();
+    // An attempt of a killed service may have left something.
+    await user?.clear();
     const folders = await this.#prepareFolders(order.deployment_id);
     const root = join(this.#options.dataDir, 'projects', order.deployment_id, randomUUID());
     try {
@@ -117,7 +117,7 @@ export class Builder {
 
   /** Nothing of the build's user runs any more when its files are removed with the rights of this service. */
   async #clear(user: BuildUser | null, root: string, { home }: DeploymentFolders): Promise<void> {
-    await user?.endProcesses();
+    await user?.clear();
     for (const folder of [join(root, '..'), home]) await removeFolder(folder);
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type SystemUser, UserRange } from '@runyard/deployments';
 import { endProcesses } from './end-processes.ts';
+import { removeLeftovers } from './remove-leftovers.ts';
 
 /** Folders of DATA_DIR that builds have to traverse. Only this service can list them. */
 const WAYS = ['', 'projects', 'builds', 'build-caches', 'build-tools'];
@@ -47,6 +48,16 @@ export class BuildUser implements SystemUser {
    */
   endProcesses(): Promise<void> {
     return endProcesses(this);
+  }
+
+  /**
+   * Ends all processes of the user, and removes what they left outside of the folders that it was given.
+   *
+   * @throws BuildError when one goes on running
+   */
+  async clear(): Promise<void> {
+    await this.endProcesses();
+    await removeLeftovers(this);
   }
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { withWatcher } from '@runyard/deadline';
 import { BuildError } from '@runyard/deployments';
 
-/** What files take of a disk. */
+/** Room on a disk that files take, or may take. */
 export interface DiskUse {
   bytes: number;
   /** Files, folders and links. */
@@ -16,7 +16,7 @@ export interface DiskLimits {
   folder: string;
   /** Free bytes that the disk with the folder must keep. */
   minFreeBytes: number;
-  /** What the folders of the build may have together. */
+  /** Limits of the build's folders together. */
   max: DiskUse;
   /** The folders of the build. */
   own: readonly string[];

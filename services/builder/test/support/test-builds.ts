@@ -24,7 +24,7 @@ export const PROJECT_USERS = process.geteuid?.() === 0 ? '100000-999999999' : un
 const LIMITS: BuildLimits = { memoryBytes: 4e9, processes: 512, disk: { bytes: 4e9, files: 1e6 } };
 
 export interface TestOrder {
-  /** Of the deployment; another one for each build unless it is given. */
+  /** Names the deployment; another one for each build unless it is given. */
   id?: string;
   files?: Record<string, string>;
   configPath?: string;
