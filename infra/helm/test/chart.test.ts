@@ -30,10 +30,19 @@ const RESTRICTED_POD = {
   fsGroupChangePolicy: 'OnRootMismatch',
   seccompProfile: { type: 'RuntimeDefault' },
 };
+/**
+ * The exception is the builder. It runs the code of strangers as users of their own, which only root can do, and no
+ * other user protects its account of Redis, its files and builds of others from that code.
+ */
+const BUILDER_POD = { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } };
 const RESTRICTED_CONTAINER = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
+};
+const BUILDER_CONTAINER = {
+  ...RESTRICTED_CONTAINER,
+  capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'] },
 };
 
 describe.each(INSTALLATIONS)('the installation %s', (installation) => {
@@ -60,11 +69,12 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('has no pod with a right of root, a writable root, or an account that it does not need', async () => {
+  it('has no pod but the builder with a right of root, and none with a writable root or an account that it does not need', async () => {
     for (const { name, spec } of await pods) {
-      expect(spec.securityContext, name).toEqual(RESTRICTED_POD);
+      const isBuilder = name === 'runyard-builder';
+      expect(spec.securityContext, name).toEqual(isBuilder ? BUILDER_POD : RESTRICTED_POD);
       for (const container of spec.containers) {
-        expect(container.securityContext, name).toEqual(RESTRICTED_CONTAINER);
+        expect(container.securityContext, name).toEqual(isBuilder ? BUILDER_CONTAINER : RESTRICTED_CONTAINER);
         expect(container.resources, name).toMatchObject({
           requests: { cpu: expect.anything(), memory: expect.anything() },
           limits: { memory: expect.anything() },
@@ -177,6 +187,27 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
       const { env } = spec.template.spec.containers[0];
       expect(env.map(({ name }: { name: string }) => name)).toEqual(['LOG_JSON', 'DATABASE_URI']);
     }
+  });
+});
+
+describe('builds', () => {
+  const builderOf = async (...args: string[]) => {
+    const builder = listPods(await render('small', ...args)).find(({ name }) => name === 'runyard-builder')!.spec;
+    const variables = Object.fromEntries(builder.containers[0]!.env.map(({ name, value }) => [name, value]));
+    return { ...builder, variables };
+  };
+
+  it('run as users of their own, who can neither make settings for the builder nor fill the disk of the node', async () => {
+    const { variables, volumes } = await builderOf();
+    expect(variables).toMatchObject({ PROJECT_USERS: '100000-999999999', HOME: '/root' });
+    expect(volumes).toContainEqual({ name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '256Mi' } });
+    expect(volumes).toContainEqual({ name: 'data', emptyDir: { sizeLimit: '20Gi' } });
+  });
+
+  it('run in a pod without a right of root where a cluster admits no other', async () => {
+    const { variables, securityContext, containers } = await builderOf('--set', 'services.builder.restricted=true');
+    expect([securityContext, containers[0]?.securityContext]).toEqual([RESTRICTED_POD, RESTRICTED_CONTAINER]);
+    expect(variables).not.toHaveProperty('PROJECT_USERS');
   });
 });
 

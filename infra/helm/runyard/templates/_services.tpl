@@ -6,6 +6,7 @@ All services, as data: every template loops over this list.
   encryption  whether it has an encryption key of its own
   internal    whether it knows INTERNAL_TOKEN
   calls       the services, servers and networks that it connects to; network policies of both ends follow from it
+  users       whether it starts processes as users of their own, for which it has to be root, unless it is `restricted`
   clients     who else connects to it: `clients` of the platform
 */}}
 {{- define "runyard.services" -}}
@@ -50,6 +51,7 @@ oauth-broker:
 builder:
   values: builder
   kind: Deployment
+  users: true
   internal: false
   calls: [control-plane, registry, redis, internet]
   graceSeconds: 60
@@ -148,4 +150,16 @@ seccompProfile: { type: RuntimeDefault }
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{/* Root that starts processes as other users, gives them folders, ends them, and removes what they left; no more. */}}
+{{- define "runyard.rootPodSecurity" -}}
+runAsUser: 0
+runAsGroup: 0
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+{{- define "runyard.rootContainerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL], add: [CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID] }
 {{- end -}}

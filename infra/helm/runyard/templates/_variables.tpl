@@ -58,6 +58,11 @@
   {{- $_ := set $plain "PLATFORM_JWKS_URL" (printf "%s/.well-known/jwks.json" (include "runyard.url" (dict "root" $root "service" "org-access"))) -}}
   {{- with $v.kafka.deploymentsUsername }}{{ $_ := set $plain "DEPLOYMENT_KAFKA_SASL_USERNAME" . }}{{ end -}}
 {{- end -}}
+{{- if and $service.users (not $own.restricted) -}}
+  {{- $_ := set $plain "PROJECT_USERS" "100000-999999999" -}}
+  {{- /* Its users write to /tmp, where npm would read their settings as its own. */ -}}
+  {{- $_ := set $plain "HOME" "/root" -}}
+{{- end -}}
 {{- $plain = merge (dict) $own.env $plain -}}
 {{- range $key, $value := $plain }}
 {{ include "runyard.variable" (dict "name" $key "value" $value) }}
