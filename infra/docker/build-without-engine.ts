@@ -14,6 +14,8 @@ export interface BuiltImage {
   /** The image's working directory, below `root`. */
   workingDirectory: string;
   environment: Record<string, string>;
+  /** The program that starts the command; empty: none. */
+  entrypoint: string[];
   command: string[];
 }
 
@@ -67,7 +69,7 @@ export class ImageBuilder {
   async #carryOut({ name, instructions }: Stage, stages: ReadonlyMap<string, string>): Promise<BuiltImage> {
     this.#made += 1;
     const root = join(this.#work, `${this.#made}-${name}`);
-    const image: BuiltImage = { root, workingDirectory: '/', environment: {}, command: [] };
+    const image: BuiltImage = { root, workingDirectory: '/', environment: {}, entrypoint: [], command: [] };
     await mkdir(root);
     const sources = { context: this.#context, files: await this.#files, stages };
     for (const instruction of instructions) await apply(instruction, image, sources);
@@ -102,6 +104,9 @@ async function apply({ name, text }: Instruction, image: BuiltImage, sources: So
       return;
     case 'COPY':
       await copy(text, inside, sources);
+      return;
+    case 'ENTRYPOINT':
+      image.entrypoint = JSON.parse(text);
       return;
     case 'CMD':
       image.command = JSON.parse(text);

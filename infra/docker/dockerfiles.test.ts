@@ -76,6 +76,8 @@ const environments: Record<string, () => Promise<Record<string, string>>> = {
   'agent-api': async () => ({ DATABASE_URI: await database(), ...deployment() }),
   'run-worker': async () => ({ DATABASE_URI: await database(runPath), ...deployment() }),
 };
+/** Services that run code of projects, which leaves processes behind: the first process has to reap them. */
+const RUN_PROJECTS = ['data-plane', 'builder', 'agent-api', 'run-worker'];
 const nowhere = 'http://127.0.0.1:1';
 
 function dataFolder(): string {
@@ -113,6 +115,7 @@ describe('the Dockerfile of', () => {
     '%s builds from a clean folder into a service that starts alone and answers',
     async (service) => {
       const image = await build(service);
+      expect(image.entrypoint).toEqual(RUN_PROJECTS.includes(service) ? ['tini', '-s', '--'] : []);
       expect(image.command).toEqual(['node', '--enable-source-maps', 'dist/main.js']);
       const { resolve } = createRequire(join(image.workingDirectory, 'dist/main.js'));
       for (const name of await notInlined(service)) expect(() => resolve(name)).not.toThrow();
