@@ -20,6 +20,7 @@ itConforms('process', async (options) => ({
       configPath: '/srv/project/langgraph.json',
       isBuilt: false,
       hasCustomAuth: false,
+      authSettings: null,
       env: {},
     },
   },

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Uuid } from '../http/common.ts';
+import { BuildPath } from '../http/control-plane/builds.ts';
 
 /**
  * A revision waits to be built. The job says where the order is given, and nothing of the build: whether there is still
@@ -10,8 +11,8 @@ export const BuildJob = Type.Object(
     revision_id: Uuid,
     /** Builds of one deployment follow each other. */
     deployment_id: Uuid,
-    /** Path and query at control-plane, signed: whoever asks there gets the order. */
-    order_url: Type.String({ maxLength: 1_024 }),
+    /** Signed: whoever asks there gets the order. */
+    order_url: BuildPath,
   },
   {
     $id: 'BuildJob',

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { GraphLoadError } from '@runyard/host-protocol';
-import { readProject } from '@runyard/project';
+import { type Project, readProject } from '@runyard/project';
 import { BadRequestError } from '@runyard/service-kit';
 import type { RolloutRevision } from './rollout-rows.ts';
 
@@ -15,6 +15,8 @@ export interface LocalProject {
   isBuilt: boolean;
   /** True when the project authenticates its callers itself. */
   hasCustomAuth: boolean;
+  /** The `auth` section of its `langgraph.json`; null: none. */
+  authSettings: Project['authSettings'];
   /** Variables from the `env` of its `langgraph.json`. */
   env: Record<string, string>;
 }
@@ -55,7 +57,8 @@ export async function openLocalDirectory(
   try {
     const project = await readProject(directory, configPath);
     if (project.envFile !== null) await readable(project.envFile);
-    return { directory, configPath, isBuilt, hasCustomAuth: project.auth !== null, env: project.env };
+    const { auth, authSettings, env } = project;
+    return { directory, configPath, isBuilt, hasCustomAuth: auth !== null, authSettings, env };
   } catch (error) {
     if (error instanceof GraphLoadError) throw invalidProject(error.message, error);
     throw error;

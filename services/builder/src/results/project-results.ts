@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { arch } from 'node:os';
-import { relative } from 'node:path';
 import { type BuildEnd, type BuildOrder, type OrderedResult, TUNABLE_VARIABLES } from '@runyard/contracts';
-import { BuildError, type LocalProject, PROJECT_FOLDER } from '@runyard/deployments';
+import { BuildError, type LocalProject } from '@runyard/deployments';
 import { ImageRepository, PROJECT_REPOSITORY, RegistryRefusedError } from '@runyard/image-registry';
 import type { ControlPlaneClient } from '../jobs/control-plane-client.ts';
+import { imageVariables } from './image-variables.ts';
 import { packArchive, pushLayer } from './pack-project.ts';
 
 export interface ResultContext {
@@ -55,33 +54,13 @@ export class ProjectResults {
     const layer = await pushLayer(repository, project.directory, { say, signal }).catch((error: unknown) => {
       throw error instanceof RegistryRefusedError ? new BuildError(reasonOf(error), { cause: error }) : error;
     });
-    return { kind: 'layer', ...layer, variables: await variablesOf(project), settings: settingsOf(project.env) };
+    return { kind: 'layer', ...layer, variables: imageVariables(project), settings: settingsOf(project.env) };
   }
 }
 
 function reasonOf({ code, message }: RegistryRefusedError): string {
   if (code !== 'SIZE_INVALID') return message;
   return 'The project is larger, packed, than the registry takes (REGISTRY_BLOB_LIMIT_BYTES)';
-}
-
-/** Returns the variables by which an image describes its project (docs/images.md). */
-async function variablesOf({
-  directory,
-  configPath,
-  hasCustomAuth,
-  env,
-}: LocalProject): Promise<Record<string, string>> {
-  return {
-    PROJECT_DIR: PROJECT_FOLDER,
-    LANGGRAPH_CONFIG_PATH: relative(directory, configPath),
-    ...(hasCustomAuth && { LANGGRAPH_AUTH: env.LANGGRAPH_AUTH ?? (await authOf(configPath)) }),
-  };
-}
-
-/** Returns the `auth` section as it is written, because whoever starts a container reads only the variable. */
-async function authOf(configPath: string): Promise<string> {
-  const text = await readFile(configPath, 'utf8');
-  return JSON.stringify((JSON.parse(text.replace(/^\uFEFF/, '')) as { auth: unknown }).auth);
 }
 
 function settingsOf(env: Record<string, string>): Record<string, string> {

@@ -6,6 +6,9 @@ import { LogEntryId, ReportedLogEntry } from './data-planes/logs.ts';
 import { ForbiddenResponse, InvalidResponse } from './responses.ts';
 
 const tags = ['builds (internal)'];
+
+/** Path and query of a build at control-plane. Nothing else follows the base URL that a builder knows. */
+export const BuildPath = Type.String({ pattern: '^/internal/builds/[0-9a-f-]{36}/[a-z]+\\?', maxLength: 1_024 });
 const BuildParams = Type.Object({ revision_id: Uuid });
 
 /** Proves that control-plane has made the URL: for one purpose, one build and one of its orders, until a time. */
@@ -20,8 +23,8 @@ export type BuildUrlQuery = Static<typeof BuildUrlQuery>;
 export const OrderedSource = Type.Union([
   Type.Object({
     kind: Type.Literal('archive'),
-    /** Path and query at control-plane; answers a gzipped tar archive. */
-    url: Type.String(),
+    /** Answers a gzipped tar archive. */
+    url: BuildPath,
   }),
   Type.Object({
     kind: Type.Literal('repository'),
@@ -46,8 +49,8 @@ export type OrderedSource = Static<typeof OrderedSource>;
 export const OrderedResult = Type.Union([
   Type.Object({
     kind: Type.Literal('archive'),
-    /** Path and query at control-plane, which takes the built project as a gzipped tar archive. */
-    url: Type.String(),
+    /** Takes the built project as a gzipped tar archive. */
+    url: BuildPath,
     /** Bytes of the project, unpacked. */
     bytes_max: Type.Integer(),
   }),
@@ -74,9 +77,8 @@ export const BuildOrder = Type.Object(
     variables: Type.Record(Type.String(), Type.String()),
     timeout_seconds: Type.Integer({ minimum: 1 }),
     result: OrderedResult,
-    /** Path and query at control-plane, as all URLs here. */
-    report_url: Type.String(),
-    end_url: Type.String(),
+    report_url: BuildPath,
+    end_url: BuildPath,
   },
   { $id: 'BuildOrder' },
 );

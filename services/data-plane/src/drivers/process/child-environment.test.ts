@@ -19,6 +19,7 @@ function project(env: Record<string, string> = {}): LocalProject {
     configPath: '/srv/project/langgraph.json',
     isBuilt: false,
     hasCustomAuth: false,
+    authSettings: null,
     env,
   };
 }
