@@ -1,10 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { LINK_PACKAGES } from '@runyard/test-kit/built-project';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
-import { createEmpty, deploy, LINK_PACKAGES } from './support/sources.ts';
+import { createEmpty, deploy } from './support/sources.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {

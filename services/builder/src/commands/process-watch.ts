@@ -76,9 +76,10 @@ export class ProcessWatch {
       }
       this.#seen.set(pid, process.startedAt);
       bytes += process.bytes;
-      if (bytes > memoryBytes) return this.#end(`The build needs more than ${memoryBytes} bytes of memory`);
       count += 1;
-      if (count > processes) return this.#end(`The build has more than ${processes} processes at once`);
+      if (bytes > memoryBytes) this.#end(`The build needs more than ${memoryBytes} bytes of memory`);
+      else if (count > processes) this.#end(`The build has more than ${processes} processes at once`);
+      if (this.#isStopped) return;
       for (const child of childrenOf(pid)) waiting.push(child);
     }
   }
