@@ -55,7 +55,6 @@ export default defineConfig({
         'platform-data-planes',
         'source-builds',
         'python-builds',
-        'dockerfiles',
         'drivers',
         'remote-data-plane',
         'rollouts',
