@@ -62,3 +62,10 @@ export async function pushImage(image: string, token: PushToken): Promise<string
   }
   return name;
 }
+
+/** Removes from the engine what was pushed to the platform's registry from here. */
+export async function removePushedImages(registryUrl: string): Promise<void> {
+  const listed = await runDocker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}');
+  const pushed = listed.split('\n').filter((name) => name.startsWith(`${new URL(registryUrl).host}/registry/`));
+  if (pushed.length > 0) await runDocker('image', 'rm', ...pushed);
+}

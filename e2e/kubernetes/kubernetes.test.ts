@@ -8,7 +8,7 @@ import { copyProject } from '../harness/official-cli.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
 import { Platform } from '../harness/remote-platform.ts';
 import { readChart } from './chart-services.ts';
-import { type Images, prepareImages, pushImage } from './images.ts';
+import { type Images, prepareImages, pushImage, removePushedImages } from './images.ts';
 import {
   createAdministratorKey,
   createNamespace,
@@ -62,6 +62,7 @@ afterAll(async () => {
   if (images) await removeVolumes(imageOf('gateway')).catch(() => undefined);
   await removeNamespaces();
   await servers?.stop();
+  if (values) await removePushedImages(values.registryUrl as string);
   await images?.remove();
 });
 
