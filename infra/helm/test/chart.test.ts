@@ -94,6 +94,15 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
     }
   });
 
+  it('lets requests in flight at a gateway go on for the grace of its pod', async () => {
+    const gateway = listPods(await render(installation)).find(({ name }) => name === 'runyard-gateway')!.spec;
+    const { terminationGracePeriodSeconds: grace } = gateway as PodSpec & { terminationGracePeriodSeconds: number };
+    const drain = Number(gateway.containers[0]!.env.find(({ name }) => name === 'DRAIN_SECONDS')?.value);
+    // The pause before the stop, DRAIN_WINDOW_SECONDS, and two seconds to close.
+    expect(drain + 3 + 5 + 2).toBeLessThanOrEqual(grace);
+    expect(drain).toBeGreaterThan(30);
+  });
+
   it('has selectors that find the pods of their service and no other', async () => {
     const all = await manifests;
     for (const { kind, metadata, spec } of all) {

@@ -35,6 +35,8 @@
     {{- with $v.storage.s3.prefix }}{{ $_ := set $plain "S3_PREFIX" . }}{{ end -}}
   {{- end -}}
 {{- end -}}
+{{- /* Within the grace of its pod, less the pause before its stop and DRAIN_WINDOW_SECONDS. */ -}}
+{{- if eq $name "gateway" }}{{ $_ := set $plain "DRAIN_SECONDS" "45" }}{{ end -}}
 {{- if eq $name "gateway" }}{{ with $v.trustedProxies }}{{ $_ := set $plain "TRUSTED_PROXIES" (join "," .) }}{{ end }}{{ end -}}
 {{- if has $name (list "control-plane" "data-plane") -}}
   {{- $_ := set $plain "DRIVER" "kubernetes" -}}
