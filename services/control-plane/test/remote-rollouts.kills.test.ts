@@ -18,7 +18,7 @@ let dataPlane: TestDataPlane;
 let held: HeldRevisions;
 let id: string;
 beforeAll(async () => {
-  const originOf = (host: string) => (host === 'agents.example.com' ? platform.service.url : undefined);
+  const originOf = (host: string) => (host === 'agents.example.com' ? platform.registryUrl : undefined);
   [base, cluster] = await Promise.all([
     BaseRegistry.start(),
     grantedRules().then((rules) => FakeCluster.start(AGENT, rules, originOf)),
@@ -30,7 +30,7 @@ beforeAll(async () => {
       PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
     },
-    { hasOwnProcess: true, hasDataPlane: false },
+    { hasOwnProcess: true, hasDataPlane: false, hasRegistry: true },
   );
   held = await HeldRevisions.open(platform);
   const compute = { compute_type: 'k8s', compute_id: 'a cluster', compute_config: { k8s_namespaces: [NAMESPACE] } };
