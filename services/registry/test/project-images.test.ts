@@ -143,7 +143,7 @@ const objects = (owner: string) => readdir(join(own.folder, 'objects/registry', 
 describe('the image of a project', () => {
   it('is the base for this architecture, with its layers, and one more layer, which is the project', async () => {
     const of = await revision();
-    const auth = { path: './auth.js:auth', disable_studio_auth: true };
+    const auth = { path: './auth.js:auth', disable_studio_auth: true, allow_langsmith_api_keys: false };
     const env = { N_JOBS_PER_WORKER: '7', MODEL: 'small' };
     const { uri, settings, architecture } = await make(of, await project({ 'agent.js': 'code' }, { auth, env }));
     expect(settings).toEqual({ N_JOBS_PER_WORKER: '7' });
