@@ -19,8 +19,10 @@ afterAll(async () => {
   await redis.close();
 });
 
+const ORDER_URL = `/internal/builds/${randomUUID()}/order?epoch=0`;
+
 const add = async () => {
-  const job: BuildJob = { revision_id: randomUUID(), deployment_id: randomUUID(), order_url: '/order' };
+  const job: BuildJob = { revision_id: randomUUID(), deployment_id: randomUUID(), order_url: ORDER_URL };
   await sender.add(job, { jobId: job.revision_id });
 };
 
