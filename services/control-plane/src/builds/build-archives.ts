@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildName } from '@runyard/deployments';
 import { findRoom, type ObjectStorage } from '@runyard/object-storage';
-import { receiveFile } from '@runyard/service-kit';
+import { PayloadTooLargeError, receiveFile } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { objectsPrefix } from '../revisions/deployment-objects.ts';
 
@@ -16,7 +16,7 @@ export interface BuildArchivesOptions {
   limitBytes: number;
   /** Milliseconds in which one has to arrive and be stored. */
   timeoutMs: number;
-  /** Free bytes of the disk with the folder below which none is received. */
+  /** Free bytes of the disk with the folder that archives leave to everything else. */
   minFreeBytes: number;
 }
 
@@ -43,7 +43,9 @@ export class BuildArchives {
     const file = join(temporaryFolder, uuidv7());
     try {
       return await withDeadline(undefined, timeoutMs, async (limited) => {
-        await receiveFile(req, file, { maxBytes: limitBytes, signal: limited });
+        await receiveFile(req, file, { maxBytes: Math.min(limitBytes, room), signal: limited }).catch((error) => {
+          throw room < limitBytes && error instanceof PayloadTooLargeError ? refusal : error;
+        });
         if (!(await isWanted())) return false;
         await objects.put(pathOf(name), file, limited);
         return true;
