@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { BUILD_CONTENT_TYPE } from '@runyard/contracts';
 
 /**
@@ -9,5 +8,15 @@ import { BUILD_CONTENT_TYPE } from '@runyard/contracts';
  */
 export async function sendArchive(archive: Readable, res: ServerResponse): Promise<void> {
   res.setHeader('content-type', BUILD_CONTENT_TYPE);
-  await pipeline(archive, res).catch(() => undefined);
+  // `pipeline` listens seven times to the response, with which Node warns of a leak for each archive.
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      archive.destroy();
+      resolve();
+    };
+    archive.on('error', () => res.destroy());
+    if (res.closed || res.destroyed) return end();
+    res.once('close', end);
+    archive.pipe(res);
+  });
 }
