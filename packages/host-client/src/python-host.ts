@@ -1,6 +1,5 @@
-import { access, constants, readlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { GraphLoadError } from '@runyard/host-protocol';
+import { findPythonEnvironment, pythonOf } from '@runyard/project';
 import { childFiles } from './child-files.ts';
 import { type HostCommand, PULSE_FD } from './host-command.ts';
 
@@ -18,13 +17,9 @@ export async function pythonHost(
   memoryLimitMb?: number,
 ): Promise<HostCommand> {
   const { VIRTUAL_ENV: active, PATH: path } = environment;
-  const own = join(directory, '.venv');
-  const places = [own, ...(active ? [active] : [])];
-  const found = await Promise.all(places.map((folder) => isProgram(join(folder, 'bin/python'))));
-  const place = places[found.indexOf(true)];
-  if (place !== own) await refuseMoved(own);
+  const place = await findPythonEnvironment(directory, active);
   return {
-    command: place === undefined ? 'python3' : join(place, 'bin/python'),
+    command: place === undefined ? 'python3' : pythonOf(place),
     // Neither the folder of the project comes before what is installed, nor does the locale decide about text.
     args: [
       ...['-P', '-X', 'utf8', '-m', 'runyard_graph_host', '--pulse-fd', String(PULSE_FD)],
@@ -44,18 +39,4 @@ export async function pythonHost(
     },
     outOfMemory: /^MemoryError/,
   };
-}
-
-/** An environment contains a link to its Python. Whoever brings it from another machine may not have that. */
-async function refuseMoved(environment: string): Promise<void> {
-  const target = await readlink(join(environment, 'bin/python')).catch(() => null);
-  if (target === null) return;
-  throw new GraphLoadError(`The packages of the project were installed for ${target}, and it cannot be run here.`);
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }

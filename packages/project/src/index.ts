@@ -3,6 +3,7 @@ export * from './find-faults.ts';
 export * from './open-project.ts';
 export * from './project-environment.ts';
 export * from './project-variables.ts';
+export * from './python-environment.ts';
 export type { PythonSettings } from './python-settings.ts';
 export * from './read-project.ts';
 export * from './section-variables.ts';

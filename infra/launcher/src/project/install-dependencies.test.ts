@@ -65,6 +65,7 @@ describe('installProjectDependencies', () => {
     distinctName: 'p-1',
     graphs: ['g'] as [string],
     envFile: null,
+    python: null,
   });
 
   it('installs missing dependencies', async () => {

@@ -3,7 +3,13 @@ import { access, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InfrastructureError } from '@runyard/local-infra';
 import { findLockedRelease } from '@runyard/package-managers';
-import { findFaults, type Project, readProject as readProjectFile } from '@runyard/project';
+import {
+  findFaults,
+  findPythonEnvironment,
+  type Project,
+  pythonOf,
+  readProject as readProjectFile,
+} from '@runyard/project';
 import { findMissingInstallation } from './install-dependencies.ts';
 
 /** A LangGraph project on this machine, with what starting it needs. */
@@ -17,6 +23,8 @@ export interface ProjectFolder {
   graphs: [string, ...string[]];
   /** The file with its variables, where `langgraph.json` names one. */
   envFile: string | null;
+  /** The Python that runs it, where an environment has its packages; null for the system's, and for JavaScript. */
+  python: string | null;
 }
 
 /** @throws InfrastructureError with everything that keeps the project from starting and that shows before it runs */
@@ -41,7 +49,15 @@ export async function readProject(folder: string): Promise<ProjectFolder> {
     distinctName,
     graphs: project.graphs.map(({ graphId }) => graphId) as [string, ...string[]],
     envFile: project.envFile,
+    python: project.language === 'python' ? await findPython(path) : null,
   };
+}
+
+async function findPython(folder: string): Promise<string | null> {
+  const environment = await findPythonEnvironment(folder, process.env.VIRTUAL_ENV).catch((error: Error) => {
+    throw new InfrastructureError(error.message);
+  });
+  return environment === undefined ? null : pythonOf(environment);
 }
 
 async function checkProject(project: Project): Promise<void> {

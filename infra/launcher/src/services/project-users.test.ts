@@ -25,8 +25,8 @@ afterEach(() => {
   rmSync(work, { recursive: true });
 });
 
-function decide(environment: NodeJS.ProcessEnv = {}, dataDir = inWork('data')) {
-  const project = { folder: inWork('project'), name: 'p', distinctName: 'p-1', graphs: ['g'] as [string] };
+function decide(environment: NodeJS.ProcessEnv = {}, dataDir = inWork('data'), python: string | null = null) {
+  const project = { python, folder: inWork('project'), name: 'p', distinctName: 'p-1', graphs: ['g'] as [string] };
   return chooseProjectUsers({
     repository: inWork('repository'),
     dataDir,
@@ -67,6 +67,16 @@ describe('projects and builds run as', () => {
     const { settings, line } = await decide();
     expect(settings).toBeNull();
     expect(line).toContain(`run as root and can read everything, as ${inWork(named)} is closed to other users`);
+  });
+
+  it('root where the Python of the project is in a closed folder, as one that pyenv installed for root', async () => {
+    mkdirSync(inWork('home/pythons'), { recursive: true });
+    writeFileSync(inWork('home/pythons/python3'), '', { mode: 0o755 });
+    symlinkSync(inWork('home/pythons/python3'), inWork('project/python'));
+    chmodSync(inWork('home'), 0o700);
+    const { settings, line } = await decide({}, inWork('data'), inWork('project/python'));
+    expect(settings).toBeNull();
+    expect(line).toContain(`as ${inWork('home')} is closed to other users`);
   });
 
   it('root where no process of another user can be started', async () => {

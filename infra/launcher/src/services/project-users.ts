@@ -34,8 +34,8 @@ const ADVICE = 'run code that you trust (docs/security.md)';
 
 /**
  * Decides which users run the code of projects and builds. Only root can start processes of other users, and those
- * users have to reach this checkout, Node.js, the project and the data folder: where one of them is closed to others,
- * or where no process of theirs can be started, projects run as root.
+ * users have to reach this checkout, Node.js, the project, its Python and the data folder: where one of them is closed
+ * to others, or where no process of theirs can be started, projects run as root.
  *
  * @throws InfrastructureError when RUNYARD_PROJECT_USERS is neither left out nor `off`
  */
@@ -86,6 +86,7 @@ async function findObstacle(options: {
   const certificates = environment.NODE_EXTRA_CA_CERTS;
   const files = [process.execPath, ...STARTING_HOSTS.map(child)];
   if (certificates) files.push(certificates);
+  if (project.python !== null) files.push(project.python);
   return (
     // closeDataFolder opens the folder itself.
     (await findInaccessible([dataDir], 'reach')) ??
