@@ -68,9 +68,19 @@ describe('creating a thread', () => {
         { updates: [{ values: message('three'), as_node: 'echo' }] },
       ],
     });
-    const { thread_id, values } = json as { thread_id: string; values: { messages: { content: string }[] } };
+    const { thread_id, values, status } = json as {
+      thread_id: string;
+      values: { messages: { content: string }[] };
+      status: string;
+    };
+    expect(status).toBe('idle');
     expect(values.messages.map(({ content }) => content).slice(-2)).toEqual(['two', 'three']);
     expect(await threads().getHistory(thread_id, { limit: 10 })).toHaveLength(3);
+    const begun = { updates: [{ values: message('one'), as_node: '__input__' }] };
+    // As after an update of the state, it waits for a run where a node comes next.
+    expect((await post('/threads', { graph_id: 'echo', supersteps: [begun] })).json).toMatchObject({
+      status: 'interrupted',
+    });
 
     for (const [body, status] of [
       [{ graph_id: 'echo', supersteps: [{ updates: [{ values: {}, as_node: 'zap' }] }] }, 400],

@@ -145,10 +145,15 @@ it('run arguments read an empty list of stream modes as values, and one mode as 
   expect(argumentsOf({ stream_mode: 'updates' }).stream_mode).toEqual(['updates']);
 });
 
-it('run arguments read the older checkpoint_during as durability', () => {
-  expect(argumentsOf({ checkpoint_during: false }).durability).toBe('exit');
-  expect(argumentsOf({ checkpoint_during: true }).durability).toBe('async');
-  expect(argumentsOf({ checkpoint_during: false, durability: 'sync' }).durability).toBe('sync');
+it('run arguments have durability and the older checkpoint_during, whichever is given', () => {
+  const formsOf = (request: Partial<RunRequest>) => {
+    const { durability, checkpoint_during: older } = argumentsOf(request);
+    return [durability, older];
+  };
+  expect(formsOf({})).toEqual(['async', true]);
+  expect(formsOf({ checkpoint_during: false })).toEqual(['exit', false]);
+  expect(formsOf({ checkpoint_during: true })).toEqual(['async', true]);
+  expect(formsOf({ checkpoint_during: false, durability: 'sync' })).toEqual(['sync', true]);
 });
 
 it('run metadata silently lose reserved keys and say who created the run', () => {

@@ -92,9 +92,14 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
     temporary: identity.isTemporary,
     subgraphs: request.stream_subgraphs ?? false,
     resumable: request.stream_resumable === true || identity.eventProtocol === 'v2',
-    checkpoint_during: request.checkpoint_during ?? null,
-    durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
+    ...durabilityOf(request),
   };
+}
+
+/** Fills in when checkpoints are stored, in the newer and the older form. */
+function durabilityOf(request: RunRequest): Pick<RunArguments, 'durability' | 'checkpoint_during'> {
+  const durability = request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async');
+  return { durability, checkpoint_during: durability !== 'exit' };
 }
 
 /** Returns the metadata of the run: the assistant's, overridden by the caller's, and the platform's own. */

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import create_model
+from langchain_core.utils.pydantic import create_model
 
 from ..loading.loaded_graph import Graph
 

@@ -3,6 +3,9 @@
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+# The level of the agent server API that runs report in their metadata: that of the host for JavaScript.
+API_VERSION = "0.1.0"
+
 
 @cache
 def langgraph_version() -> str | None:

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
 from ..langgraph.names import CHECKPOINTER_KEY, RUNTIME_KEY
-from ..langgraph.versions import langgraph_version
+from ..langgraph.versions import API_VERSION, langgraph_version
 from ..loading.project_user import user_of
 from ..storage.saver import RunyardSaver
 
@@ -32,6 +32,7 @@ def run_metadata(request: Request, public_url: str | None) -> dict[str, Any]:
         **_ids_of(request),
         "thread_id": request["threadId"],
         "langgraph_version": langgraph_version(),
+        "langgraph_api_version": API_VERSION,
         "langgraph_plan": "self_hosted",
         "langgraph_host": "self-hosted",
         "langgraph_api_url": public_url,
