@@ -81,6 +81,8 @@ const suites = {
   host: { name: 'The suite for graph hosts', tool: 'tsx', with: ['packages/host-protocol/src/suite/main.ts'] },
   /** Asks the agents of a platform of its own by CopilotKit, which it installs from npm. */
   copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
+  /** Compares answers with those of the public Python server, which it installs from PyPI. */
+  oracle: { name: 'The comparison with the public server', tool: 'vitest', with: configOf('oracle'), env: ofBuild },
   /** Runs a deployment behind PgBouncer, which has to be installed. */
   pgbouncer: { name: 'The tests with PgBouncer', tool: 'vitest', with: configOf('pgbouncer') },
   /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */
