@@ -34,8 +34,9 @@ it.runIf(isRoot)(
       expect([home.uid, home.mode & 0o777]).toEqual([20_000, 0o700]);
       // A folder shared by all users would keep its files, and others could replace them.
       expect(environment.TMPDIR).toBe(environment.HOME);
-      const socketPath = folder.newPath();
-      await host.serveApp({ file: `${fixtures}basic/http-app.ts`, symbol: 'app' }, socketPath);
+      const path = folder.pathForHost();
+      await host.serveApp({ file: `${fixtures}basic/http-app.ts`, symbol: 'app' }, path);
+      const socketPath = await folder.takeFromHost(path);
       const sent = request({
         socketPath,
         path: '/assistants/search',

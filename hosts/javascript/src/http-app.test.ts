@@ -45,7 +45,7 @@ beforeAll(async () => {
     res.writeHead(201, { 'content-type': 'application/json', location: '/threads/1' });
     res.end(JSON.stringify({ builtIn: true, body }));
   });
-  socketPath = folder.newPath();
+  socketPath = folder.pathForHost();
   host = await startHost('basic', {
     loopback,
     publicUrl: 'https://example.com/deployments/7',
@@ -225,7 +225,7 @@ it('an app streams large bodies, and notices when the client disconnects', async
 });
 
 it('a host returns the routes that an app describes', async () => {
-  const { paths, routes, openApi } = await host.serveApp(source('described'), folder.newPath());
+  const { paths, routes, openApi } = await host.serveApp(source('described'), folder.pathForHost());
   expect(paths).toEqual(['/described']);
   expect(routes).toEqual([{ method: 'GET', path: '/described' }]);
   expect(openApi).toMatchObject({ openapi: '3.1.0', paths: { '/described': { get: { summary: 'Described' } } } });
@@ -233,12 +233,12 @@ it('a host returns the routes that an app describes', async () => {
 });
 
 it('a host says why an app cannot be served', async () => {
-  await expect(host.serveApp(source('notAnApp'), folder.newPath())).rejects.toThrow(
+  await expect(host.serveApp(source('notAnApp'), folder.pathForHost())).rejects.toThrow(
     new GraphLoadError(
       'The export "notAnApp" that "http.app" names is no Hono, Express or Fastify app, and no fetch handler.',
     ),
   );
-  await expect(host.serveApp(source('absent'), folder.newPath())).rejects.toThrow(/has no export named "absent"/);
+  await expect(host.serveApp(source('absent'), folder.pathForHost())).rejects.toThrow(/has no export named "absent"/);
 });
 
 it('the loopback refuses a request without the token', async () => {

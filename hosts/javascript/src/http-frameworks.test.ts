@@ -48,7 +48,7 @@ describe.each([
   let socketPath: string;
   let served: ServedApp;
   beforeAll(async () => {
-    socketPath = folder.newPath();
+    socketPath = folder.pathForHost();
     served = await host.serveApp(app, socketPath);
   });
   const call = async (path: string, options: RequestOptions = {}, body?: string | Buffer): Promise<IncomingMessage> => {
@@ -132,13 +132,13 @@ describe.each([
 });
 
 it('a Fastify instance that answers every path itself is refused with what to change', async () => {
-  await expect(host.serveApp(source('fastify-app', 'withHandler'), folder.newPath())).rejects.toThrow(
+  await expect(host.serveApp(source('fastify-app', 'withHandler'), folder.pathForHost())).rejects.toThrow(
     /has a not-found handler, or was made ready/,
   );
 });
 
 it('middleware of Express that eats a body fails the request instead of passing on nothing', async () => {
-  const socketPath = folder.newPath();
+  const socketPath = folder.pathForHost();
   await host.serveApp(source('express-app'), socketPath);
   const sent = request({ socketPath, path: '/eaten', method: 'POST', headers: { 'x-runyard-exchange': 'e' } });
   const logged = host.nextLog(({ message }) => message.includes('without leaving it at `body`'));

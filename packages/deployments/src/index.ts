@@ -1,8 +1,7 @@
 export { Artifacts, type BuildInput, type BuildName } from './builds/artifacts.ts';
-export { PROJECT_FILES_MAX } from './builds/project-files.ts';
+export { PROJECT_FILES_MAX, PROJECT_LEVELS_MAX } from './builds/project-files.ts';
 export { PROJECT_FOLDER } from './builds/project-folder.ts';
 export { projectLayer } from './builds/project-layer.ts';
-export { removeFolder } from './builds/remove-folder.ts';
 export { writeTar } from './builds/write-tar.ts';
 export { objectName } from './compute/object-names.ts';
 export { findPodOverrideFault, type PodRules } from './compute/pod-overrides.ts';

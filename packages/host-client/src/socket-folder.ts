@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chown, lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '@runyard/service-kit/remove-folder';
 import type { HostUser } from './host-user.ts';
 
 /** The prefix of a folder in which nobody listens yet. */
@@ -12,35 +13,49 @@ const NEW_PREFIX = 'runyard-new-';
  * listens.
  */
 const MACHINE_PREFIX = `runyard-${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}-`;
+/** The socket on which the process listens that a folder belongs to. */
+const PRESENCE = 'owner';
+/** The folder in it that belongs to the user of the project's code. */
+const HOME = 'home';
 
 /**
- * A folder for sockets that only its user can enter: the user of this process, or the one that the project's code runs
- * as. For the latter it is the home folder too. Named pipes have no folder.
+ * A folder for the sockets between this process and those that run the project's code, where they run as another user
+ * too. Named pipes have no folder.
  *
- * A killed process leaves its folder behind, and the next process of the user removes it. A socket tells the two cases
+ * The folder stays this process's: the other user may go through it, and changes nothing in it, so that no path in it
+ * leads elsewhere than this process has made it lead. Below it is the other user's home folder. What that user makes
+ * there is only used once it is moved out of its reach.
+ *
+ * A killed process leaves its folder behind, and the next process of its user removes it. A socket tells the two cases
  * apart, because another process or container may have the same id by now. The owner of a folder listens in it from
  * before the folder has its name until the process ends. A folder in which nobody listens has no owner.
  */
 export class SocketFolder {
   readonly #path: string | null;
-  readonly #ownerServer: Server | undefined;
+  readonly #presence: Server | undefined;
   readonly #user: HostUser | undefined;
 
   private constructor(path: string | null, presence?: Server, user?: HostUser) {
     this.#path = path;
-    this.#ownerServer = presence;
+    this.#presence = presence;
     this.#user = user;
   }
 
+  /** @param user the user that runs the project's code, when it is not this process's */
   static async open(user?: HostUser): Promise<SocketFolder> {
     if (process.platform === 'win32') return new SocketFolder(null);
     await removeAbandoned();
     const begun = await mkdtemp(join(tmpdir(), NEW_PREFIX));
     try {
-      const presence = await listen(join(begun, newName()));
+      const presence = await listen(join(begun, PRESENCE));
+      await mkdir(join(begun, HOME), { mode: 0o700 });
+      if (user) {
+        await chown(join(begun, HOME), user.uid, user.gid);
+        await chown(begun, 0, user.gid);
+        await chmod(begun, 0o710);
+      }
       const path = join(tmpdir(), MACHINE_PREFIX + begun.slice(-6));
       await rename(begun, path);
-      if (user) await chown(path, user.uid, user.gid);
       return new SocketFolder(path, presence, user);
     } catch (error) {
       await rm(begun, { recursive: true, force: true });
@@ -48,32 +63,64 @@ export class SocketFolder {
     }
   }
 
-  /** Returns a path where nobody listens yet. It is short: the limit of a socket's path is about a hundred bytes. */
+  /**
+   * Returns a path for a socket of this process, where nobody listens yet. It is short: the limit of a socket's path is
+   * about a hundred bytes.
+   */
   newPath(): string {
-    return this.#path === null ? `\\\\.\\pipe\\runyard-${randomUUID()}` : join(this.#path, newName());
+    return this.#path === null ? pipeName() : join(this.#path, newName());
   }
 
-  /** Lets the folder's user connect to a socket of this process. */
+  /** Lets the other user connect to a socket of this process. */
   async grantAccess(socketPath: string): Promise<void> {
-    if (this.#user) await chown(socketPath, this.#user.uid, this.#user.gid);
+    if (!this.#user) return;
+    await chown(socketPath, 0, this.#user.gid);
+    await chmod(socketPath, 0o660);
+  }
+
+  /** Returns a path on which the process with the project's code can listen. */
+  pathForHost(): string {
+    return this.#path === null ? pipeName() : join(this.#path, HOME, newName());
   }
 
   /**
-   * Sets HOME and TMPDIR in the environment of the folder's user. Another user has no home of its own, and must not
-   * keep temporary files where others could replace them, or where they would stay behind.
+   * Takes a socket on which the process with the project's code listens to where that process cannot exchange it.
+   *
+   * @returns its new path
+   * @throws Error when it is not a socket of the other user: connecting would reach somebody else
+   */
+  async takeFromHost(socketPath: string): Promise<string> {
+    if (this.#path === null) return socketPath;
+    const taken = this.newPath();
+    await rename(socketPath, taken);
+    const found = await lstat(taken);
+    if (found.isSocket() && found.uid === (this.#user?.uid ?? process.getuid?.())) return taken;
+    await removeFolder(taken);
+    throw new Error('The project put something else in the place of the socket of its app.');
+  }
+
+  /**
+   * Sets HOME and TMPDIR in the environment of the other user, which has no home of its own, and must not keep temporary
+   * files where others could replace them, or where they would stay behind.
    */
   withHome(environment: Record<string, string>): Record<string, string> {
-    return this.#user && this.#path !== null ? { ...environment, HOME: this.#path, TMPDIR: this.#path } : environment;
+    if (!this.#user || this.#path === null) return environment;
+    const home = join(this.#path, HOME);
+    return { ...environment, HOME: home, TMPDIR: home };
   }
 
   async remove(): Promise<void> {
-    this.#ownerServer?.close();
-    if (this.#path !== null) await rm(this.#path, { recursive: true, force: true });
+    this.#presence?.close();
+    if (this.#path !== null) await removeFolder(this.#path);
   }
 }
 
 function newName(): string {
   return randomUUID().slice(0, 8);
+}
+
+function pipeName(): string {
+  return `\\\\.\\pipe\\runyard-${randomUUID()}`;
 }
 
 /** Listens, closes every connection, and keeps no process alive. */
@@ -92,20 +139,17 @@ async function removeAbandoned(): Promise<void> {
   const names = await readdir(tmpdir());
   for (const name of names.filter((each) => each.startsWith(MACHINE_PREFIX))) {
     const path = join(tmpdir(), name);
-    if (await isAbandoned(path)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (await isAbandoned(path)) await removeFolder(path).catch(() => undefined);
   }
 }
 
+/** Folders of other users are theirs, whatever their name. */
 async function isAbandoned(path: string): Promise<boolean> {
   try {
     const folder = await lstat(path);
-    const uid = process.getuid?.();
-    // Root gives its folders to other users.
-    if (!folder.isDirectory() || (folder.uid !== uid && uid !== 0)) return false;
-    const listening = await Promise.all((await readdir(path)).map((name) => isListening(join(path, name))));
-    return !listening.includes(true);
+    return folder.isDirectory() && folder.uid === process.getuid?.() && !(await isListening(join(path, PRESENCE)));
   } catch {
-    // The folder was removed in the meantime, or this user may not read it.
+    // The folder was removed in the meantime.
     return false;
   }
 }

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import { removeFolder } from './remove-folder.ts';
+import { removeFolder } from '@runyard/service-kit/remove-folder';
 
 /** Everything that determines the result of a build. Revisions with equal inputs share one build. */
 export interface BuildInput {

@@ -196,13 +196,14 @@ export class ProjectAppProxy {
     const running = await host.requireRunning();
     let socket = this.#sockets.get(running);
     if (!socket) {
-      const path = loopback.folder.newPath();
-      socket = running.serveApp(source, path).then(({ paths, routes, openApi, hasWebSockets }) => {
+      const path = loopback.folder.pathForHost();
+      socket = running.serveApp(source, path).then(async ({ paths, routes, openApi, hasWebSockets }) => {
+        const taken = await loopback.folder.takeFromHost(path);
         this.#mayMatch = pathFilter(paths);
         this.#mayAnswer = routeFilter(routes);
         this.#openApi = openApi;
         this.#hasWebSockets = hasWebSockets;
-        return path;
+        return taken;
       });
       this.#sockets.set(running, socket);
       socket.catch(() => this.#sockets.delete(running));
