@@ -80,3 +80,17 @@ it('a writer stops cutting a large message while the socket is full, and goes on
 it('a reader refuses bytes that no writer makes', () => {
   expect(() => new FrameReader(() => {}).push(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).toThrow(RangeError);
 });
+
+it('a reader keeps no more of messages without an end than the largest message has', () => {
+  const reader = new FrameReader(() => {});
+  // One piece of memory for all: a reader keeps what it gets.
+  const frame = Buffer.alloc(4 + MAX_FRAME_BYTES);
+  frame.writeUInt32BE(MAX_FRAME_BYTES, 0);
+  const pushAll = () => {
+    for (let stream = 1; stream <= 4200; stream += 1) {
+      frame.writeUInt32BE(1 + (stream % 2), 4);
+      reader.push(frame);
+    }
+  };
+  expect(pushAll).toThrow('messages that have no end');
+});

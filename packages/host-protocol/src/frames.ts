@@ -152,6 +152,8 @@ export class FrameReader {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   readonly #streams = new Map<number, Buffer[]>();
+  /** Counts the pieces whose message is not whole yet. */
+  #unfinishedBytes = 0;
 
   constructor(onMessage: (message: Buffer) => void) {
     this.#onMessage = onMessage;
@@ -192,11 +194,14 @@ export class FrameReader {
     const stream = isLast ? streamField - LAST_PIECE : streamField;
     const pieces = this.#streams.get(stream);
     if (!isLast) {
+      this.#unfinishedBytes += piece.byteLength;
+      if (this.#unfinishedBytes > MAX_MESSAGE_BYTES) throw new RangeError('messages that have no end');
       if (pieces) pieces.push(piece);
       else this.#streams.set(stream, [piece]);
       return;
     }
     this.#streams.delete(stream);
+    for (const { byteLength } of pieces ?? []) this.#unfinishedBytes -= byteLength;
     this.#onMessage(pieces ? Buffer.concat([...pieces, piece]) : piece);
   }
 }

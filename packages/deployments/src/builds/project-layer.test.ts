@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { Parser, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { BuildError } from '../revisions/build-error.ts';
+import { PROJECT_LEVELS_MAX } from './project-files.ts';
 import { projectLayer } from './project-layer.ts';
 
 let folder: string;
@@ -143,6 +144,13 @@ it('packing fails with the number of files that a project may have when it has m
   const pack = (filesMax: number) => buffer(Readable.from(projectLayer(directory, () => undefined, { filesMax })));
   await pack(4);
   await expect(pack(3)).rejects.toThrow(new BuildError('The built project has more than 3 files'));
+});
+
+it('packing fails where folders are nested beyond all use', async () => {
+  const pack = async (levels: number) =>
+    buffer(Readable.from(projectLayer(await project({ [`${'a/'.repeat(levels - 1)}x`]: '' }), () => undefined)));
+  await pack(PROJECT_LEVELS_MAX);
+  await expect(pack(PROJECT_LEVELS_MAX + 1)).rejects.toThrow('more than 100 folders one within the other: a/a/a');
 });
 
 it('a folder may have any number of files that a project may have', async () => {

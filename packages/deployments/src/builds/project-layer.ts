@@ -3,7 +3,7 @@ import { type FileHandle, open, opendir, readlink, realpath } from 'node:fs/prom
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { Header, type HeaderData, Pax } from 'tar';
 import { BuildError } from '../revisions/build-error.ts';
-import { PROJECT_FILES_MAX } from './project-files.ts';
+import { PROJECT_FILES_MAX, PROJECT_LEVELS_MAX } from './project-files.ts';
 import { PROJECT_FOLDER } from './project-folder.ts';
 
 /** The user `node` of Node's images. Projects run as this user and may write beside their code. */
@@ -24,7 +24,8 @@ const WHITEOUT = '.wh.';
  * left out.
  *
  * @param note gets a sentence about each entry that the image lacks or changes
- * @throws BuildError when a file cannot be read, or changes meanwhile, or there are more than `filesMax`
+ * @throws BuildError when a file cannot be read, or changes meanwhile, or there are more than `filesMax`,
+ *   or folders within folders beyond `PROJECT_LEVELS_MAX`
  */
 export async function* projectLayer(
   directory: string,
@@ -60,7 +61,12 @@ export async function* projectLayer(
 async function* entriesOf(directory: string, filesMax: number): AsyncGenerator<{ path: string; item: Dirent }> {
   const waiting: { path: string; item: Dirent }[] = [];
   let files = 0;
-  const look = async (folder: string) => {
+  const look = async (folder: string, levels: number) => {
+    if (levels > PROJECT_LEVELS_MAX) {
+      throw new BuildError(
+        `The built project has more than ${PROJECT_LEVELS_MAX} folders one within the other: ${folder}`,
+      );
+    }
     const found: Dirent[] = [];
     const names = await readOrFail(folder, () => opendir(join(directory, folder), { bufferSize: NAMES_AT_ONCE }));
     for await (const item of names) {
@@ -72,10 +78,11 @@ async function* entriesOf(directory: string, filesMax: number): AsyncGenerator<{
     found.sort((one, other) => (one.name < other.name ? 1 : -1));
     for (const item of found) waiting.push({ path: join(folder, item.name), item });
   };
-  await look('');
+  await look('', 1);
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     yield next;
-    if (next.item.isDirectory() && !next.item.name.startsWith(WHITEOUT)) await look(next.path);
+    if (next.item.isDirectory() && !next.item.name.startsWith(WHITEOUT))
+      await look(next.path, next.path.split('/').length + 1);
   }
 }
 

@@ -63,6 +63,7 @@ it.each([
       ...file('deps/project/link/evil'),
     ],
   ],
+  ['a path of more levels than the platform packs', () => file(`deps/project/${'a/'.repeat(100)}evil`)],
   ['a hard link', () => [entry({ path: 'deps/project/hard', type: 'Link', linkpath: '/etc/hostname', size: 0 })]],
 ])('an archive with %s is refused, and nothing is written outside of the folder', async (_, blocks) => {
   const archive = gzipSync(Buffer.concat([...blocks(), Buffer.alloc(1024)]));

@@ -1,8 +1,11 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { PROJECT_FILES_MAX, PROJECT_FOLDER, writeTar } from '@runyard/deployments';
+import { PROJECT_FILES_MAX, PROJECT_FOLDER, PROJECT_LEVELS_MAX, writeTar } from '@runyard/deployments';
 import { type ReadEntry, Unpack } from 'tar';
+
+const at = `${PROJECT_FOLDER.slice(1)}/`;
+const AT_LEVELS = at.split('/').length - 1;
 
 /**
  * Unpacks the archive of a build into an empty folder. Links lead where they led before, and nothing is written through
@@ -16,26 +19,31 @@ export async function unpackBuild(
   signal: AbortSignal,
   { filesMax = PROJECT_FILES_MAX }: { filesMax?: number } = {},
 ): Promise<void> {
-  const at = `${PROJECT_FOLDER.slice(1)}/`;
   const links = new Set<string>();
+  const leadsThroughLink = (name: string) => {
+    if (links.size === 0) return false;
+    for (let end = name.indexOf('/'); end !== -1; end = name.indexOf('/', end + 1))
+      if (links.has(name.slice(0, end))) return true;
+    return links.has(name);
+  };
   let files = 0;
   let isRefused = false;
   const unpack = new Unpack({
     cwd: folder,
-    strip: at.split('/').length - 1,
+    strip: AT_LEVELS,
     preserveOwner: false,
     // Otherwise links to absolute paths are refused. The paths of entries are checked here.
     preservePaths: true,
     strict: true,
     filter: (path, entry) => {
       const { type } = entry as ReadEntry;
-      const parts = path.replace(/\/$/, '').split('/');
-      const parents = parts.map((_, index) => parts.slice(0, index).join('/'));
+      const name = path.replace(/\/$/, '');
+      const parts = name.split('/');
       const isOurs = at.startsWith(path) || path.startsWith(at);
       files += path.startsWith(at) && path !== at ? 1 : 0;
       isRefused ||= files > filesMax || !isOurs || parts.some((part) => ['', '.', '..'].includes(part));
-      isRefused ||= type === 'Link' || [...parents, parts.join('/')].some((each) => links.has(each));
-      if (type === 'SymbolicLink') links.add(parts.join('/'));
+      isRefused ||= parts.length - AT_LEVELS > PROJECT_LEVELS_MAX || type === 'Link' || leadsThroughLink(name);
+      if (type === 'SymbolicLink') links.add(name);
       return !isRefused;
     },
   });

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Metrics } from '@runyard/service-kit';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { checkHealth } from '../drivers/process/health-check.ts';
 import { readServiceMetrics } from './service-metrics.ts';
 
 let server: Server;
@@ -42,5 +44,20 @@ describe('the metrics of a service', () => {
     const { url, sent } = await answering('without end');
     expect(await readServiceMetrics(url)).toBeNull();
     expect(sent()).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('are null when the answer leads elsewhere, where nobody is asked', async () => {
+    const { url } = await answering('lg_api_num_pending_runs 3');
+    const asked: unknown[] = [];
+    const leading = createServer((req, res) => {
+      asked.push(req.url);
+      res.writeHead(302, { location: `${url}/metrics` }).end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void leading.close());
+    await once(leading, 'listening');
+    const at = `http://127.0.0.1:${(leading.address() as AddressInfo).port}`;
+    expect(await readServiceMetrics(at)).toBeNull();
+    expect(await checkHealth(at, new AbortController().signal)).toMatch(/^it answers 302/);
+    expect(asked).toEqual(['/metrics', '/ok?check_db=1']);
   });
 });

@@ -21,7 +21,8 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Returns null when the service does not answer in time or not with metrics. */
 export async function readServiceMetrics(url: string): Promise<ServiceMetrics | null> {
   try {
-    const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    // An image answers what it likes, and leads nowhere else.
+    const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' });
     if (!answer.ok || !answer.body) {
       await answer.body?.cancel();
       return null;

@@ -9,7 +9,8 @@ const ANSWER_TIMEOUT_MS = 5_000;
 export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?check_db=1'): Promise<string | null> {
   try {
     return await withDeadline(signal, ANSWER_TIMEOUT_MS, async (limited) => {
-      const answer = await fetch(url + path, { signal: limited });
+      // An image answers what it likes, and leads nowhere else.
+      const answer = await fetch(url + path, { signal: limited, redirect: 'manual' });
       if (!answer.ok) return `it answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
       await answer.body?.cancel();
       return null;
