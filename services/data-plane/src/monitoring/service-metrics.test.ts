@@ -38,8 +38,11 @@ describe('the metrics of a service', () => {
     expect(await readServiceMetrics(url)).toEqual({ pendingRuns: 3 });
   });
 
-  it('are null when the answer has none, or never ends, because a project may answer at that path', async () => {
+  it('are null when the answer has none, or no numbers, or never ends, because a project may answer at that path', async () => {
     expect(await readServiceMetrics((await answering('hello')).url)).toBeNull();
+    server.close();
+    const opposite = ['1e999', '-1e999'].map((value) => `lg_api_num_pending_runs ${value}\n`).join('');
+    expect(await readServiceMetrics((await answering(opposite)).url)).toBeNull();
     server.close();
     const { url, sent } = await answering('without end');
     expect(await readServiceMetrics(url)).toBeNull();
