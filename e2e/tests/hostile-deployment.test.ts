@@ -19,6 +19,7 @@ interface Outcome {
   parent: unknown;
   memory: unknown;
   sockets: unknown[];
+  ownSockets: unknown;
   redis: string[] | null;
   postgres: string | null;
   metadata: unknown;
@@ -66,12 +67,13 @@ function tryToLeave(): void {
     expect(outcome).toMatchObject({ environments: [], memory: 'EACCES', parent: 'EPERM' });
   });
 
-  it('reads no file in which the platform keeps a secret, and enters no socket folder of others', () => {
+  it('reads no file in which the platform keeps a secret, enters no socket folder of others, and changes nothing in that of its parent', () => {
     expect(outcome.files.length).toBeGreaterThan(10);
     expect(new Set(outcome.files)).toEqual(new Set(['EACCES']));
     // The deployment that all tests share has two.
     expect(outcome.sockets.length).toBeGreaterThan(1);
     expect(new Set(outcome.sockets)).toEqual(new Set(['EACCES']));
+    expect(outcome.ownSockets).toBe('EACCES');
   });
 
   it('is asked for a password by Redis, whatever it wants of another deployment, and by Postgres', () => {

@@ -2,7 +2,7 @@
  * Code that tries to leave its deployment. Its input describes the machine as an attacker would find it by looking
  * around.
  */
-import { appendFile, lstat, readdir, readFile } from 'node:fs/promises';
+import { appendFile, lstat, readdir, readFile, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,13 +48,16 @@ async function readEnvironments(): Promise<string[]> {
   return texts.flatMap((text) => text.split('\0').map((line) => line.split('=')[0] ?? '')).filter(Boolean);
 }
 
-/** Tries to enter the socket folders of others, in the machine's temporary folder: that of this process is its own. */
+/** The home of the user is in the socket folder of its parent. */
+const SOCKET_FOLDER = join(tmpdir(), '..');
+
+/** Tries to enter the socket folders of others, in the machine's temporary folder. */
 async function enterSocketFolders(): Promise<unknown[]> {
-  const parent = join(tmpdir(), '..');
+  const parent = join(SOCKET_FOLDER, '..');
   const names = (await readdir(parent)).filter((name) => /^runyard-[\da-f]{6}-/.test(name));
   const paths = names.map((name) => join(parent, name));
   const owners = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
-  const others = paths.filter((_, index) => owners[index] && owners[index].uid !== process.getuid?.());
+  const others = paths.filter((_, index) => owners[index] && owners[index].gid !== process.getgid?.());
   return Promise.all(others.map((path) => attempt(() => readdir(path))));
 }
 
@@ -69,6 +72,7 @@ async function tryAll({ target }: typeof State.State): Promise<{ outcome: Record
       parent: await attempt(async () => process.kill(process.ppid, 'SIGTERM')),
       memory: await attempt(async () => (await readFile(`/proc/${process.ppid}/mem`)).length),
       sockets: await enterSocketFolders(),
+      ownSockets: await attempt(() => symlink('/etc', join(SOCKET_FOLDER, 'link'))),
       redis: redisPort === null ? null : await attempt(() => askRedis(redisPort, redisPrefix)),
       postgres: postgresPort === null ? null : await attempt(() => askPostgres(postgresPort)),
       metadata: await attempt(async () => {
