@@ -80,6 +80,7 @@ class ChildGraphHost implements GraphHost {
   readonly #auth: AuthRequests;
   readonly #encryption: EncryptionRequests;
   #graphs: GraphDescription[] = [];
+  #libraries: Record<string, string> = {};
   #isClosing = false;
   #isUnresponsive = false;
   readonly #output: ChildOutput;
@@ -164,6 +165,10 @@ class ChildGraphHost implements GraphHost {
 
   get pid(): number {
     return this.#child.process.pid ?? 0;
+  }
+
+  get libraries(): Record<string, string> {
+    return this.#libraries;
   }
 
   beats(): number | undefined {
@@ -348,6 +353,7 @@ class ChildGraphHost implements GraphHost {
 
   #receiveHello(hello: ToParent['hello']): void {
     const version = chooseVersion(hello);
+    this.#libraries = hello.libraries ?? {};
     if (version !== undefined) {
       this.#resolveHello(version);
       return;

@@ -189,6 +189,8 @@ export interface EmbedRequest {
 export interface GraphHost {
   /** Process id of the child, for logs and metrics. */
   readonly pid: number;
+  /** The releases of the libraries that execute the graphs, by their names, where the host tells them. */
+  readonly libraries: Readonly<Record<string, string>>;
   graphs(): GraphDescription[];
   /** Never throws: a host that has exited settles the run as `lost`. */
   startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle;

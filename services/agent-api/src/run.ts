@@ -295,6 +295,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ? {}
     : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
   const reports: MetaParts['reports'] = http.skipsChecks ? {} : { js_runtime: () => host.state, core_api: () => 'ok' };
+  const langgraphPyVersion = project.language === 'python' ? (host.libraries.langgraph ?? null) : null;
   const routes: GuardedOperation[] = [
     ...assistants.routes,
     ...threads.routes,
@@ -305,7 +306,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...store.routes,
     ...ui.routes,
     ...[protocol.command, protocol.stream, ...a2a.routes, ...agUi.routes, ...mcp.routes].map(requireJson),
-    ...metaRoutes({ context, config, readiness, reports, guard, isInfoPublic: hasUsers }),
+    ...metaRoutes({ context, config, readiness, reports, guard, langgraphPyVersion, isInfoPublic: hasUsers }),
   ];
   const projectApp = await serveRequests({
     earlyListener,

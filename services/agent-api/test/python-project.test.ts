@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +42,14 @@ describe('a project in Python, with the packages of the environment that is acti
     expect(done).toMatchObject({ messages: [{}, {}, { type: 'ai', content: 'sent: yes' }] });
     const history = await client.threads.getHistory(thread_id);
     expect(history.map(({ next }) => next)).toEqual([[], ['send'], ['write'], ['__start__']]);
+  });
+
+  it('tells the release of its LangGraph', async () => {
+    const answer = await fetch(`${deployment.url}/info`);
+    const pinned = /^langgraph==(.+)$/m.exec(
+      await readFile(here('../../../hosts/python/requirements.txt'), 'utf8'),
+    )?.[1];
+    expect(await answer.json()).toMatchObject({ langgraph_py_version: pinned });
   });
 
   it('is updated at a node, and described', async () => {

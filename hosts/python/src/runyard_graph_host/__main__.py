@@ -8,6 +8,7 @@ import socket
 import sys
 from typing import Any, NoReturn
 
+from .langgraph.versions import installed_libraries
 from .process.exits import end_with_parent, guard_signals
 from .process.pulse import start_pulse
 from .protocol.connection import HostConnection
@@ -64,6 +65,7 @@ async def _serve(loop: asyncio.AbstractEventLoop) -> None:
             "protocols": _PROTOCOLS,
             "language": "python",
             "runtime": f"{platform.python_implementation().lower()} {platform.python_version()}",
+            "libraries": installed_libraries(),
         },
     )
     # LangGraph takes a second to import, and the parent knows by then that this process lives.

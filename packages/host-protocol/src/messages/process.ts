@@ -29,6 +29,11 @@ export const processToParent = {
       ),
       language: Type.String({ description: '`javascript`, `python`' }),
       runtime: Type.String({ description: 'for logs: `node v24.1.0`' }),
+      libraries: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: 'The releases of the libraries of the project that execute its graphs, by their names.',
+        }),
+      ),
     },
     { means: 'first message' },
   ),

@@ -2,11 +2,18 @@ import { AGENT_SERVER_LEVEL, type ServerInfo } from '@runyard/contracts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 
-/** Returns what `/info` answers: the level of the agent server that this is, and its features. */
-export function serverInfo(config: Pick<Config, 'DEPLOYMENT_ID' | 'REVISION_ID' | 'LANGSMITH_TENANT_ID'>): ServerInfo {
+/**
+ * Returns what `/info` answers: the level of the agent server that this is, and its features.
+ *
+ * @param langgraphPyVersion null for a project that is not in Python
+ */
+export function serverInfo(
+  config: Pick<Config, 'DEPLOYMENT_ID' | 'REVISION_ID' | 'LANGSMITH_TENANT_ID'>,
+  langgraphPyVersion: string | null,
+): ServerInfo {
   return {
     version: AGENT_SERVER_LEVEL,
-    langgraph_py_version: null,
+    langgraph_py_version: langgraphPyVersion,
     runyard_version: manifest.version,
     flags: {
       assistants: true,

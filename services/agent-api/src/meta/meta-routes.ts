@@ -13,6 +13,8 @@ export interface MetaParts {
   /** States that are reported besides readiness: some requests fail in them, and the server heals by itself. */
   reports: Record<string, () => string>;
   guard: RouteGuard;
+  /** The release of LangGraph of a project in Python; null for others. */
+  langgraphPyVersion: string | null;
   /** True when `/info` is for everybody: the platform's callers are not the project's users. */
   isInfoPublic: boolean;
 }
@@ -23,7 +25,7 @@ const OF_SERVER = 'It is about the server, and shows nothing that belongs to any
 /** Serves health, metrics and information about the server. The app makes the OpenAPI document from the operations. */
 export function metaRoutes(parts: MetaParts): GuardedOperation[] {
   const { context, config, guard } = parts;
-  const info = serverInfo(config);
+  const info = serverInfo(config, parts.langgraphPyVersion);
   return [
     guard.exempt(parts.isInfoPublic ? { ...getInfo, ...PUBLIC } : getInfo, OF_SERVER, () => ok(info)),
     ...[getHealth, getRoot].map((operation) =>

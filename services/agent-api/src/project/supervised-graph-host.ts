@@ -35,6 +35,7 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
   /** True when the current host has started. */
   #isUp = false;
   #isClosed = false;
+  #libraries: Readonly<Record<string, string>> = {};
   #pinging: NodeJS.Timeout | undefined;
 
   constructor(options: SupervisedGraphHostOptions) {
@@ -73,6 +74,11 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
   get state(): 'ok' | 'starting' | 'ended' {
     if (!this.#host) return 'ended';
     return this.#isUp ? 'ok' : 'starting';
+  }
+
+  /** The releases of the libraries of the host that started last, by their names; empty before. */
+  get libraries(): Readonly<Record<string, string>> {
+    return this.#libraries;
   }
 
   async requireRunning(): Promise<GraphHost> {
@@ -149,6 +155,7 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
       (host) => {
         if (this.#host !== starting || this.#isClosed) return;
         this.#isUp = true;
+        this.#libraries = host.libraries;
         this.#watch(host, starting);
       },
       () => this.#forget(starting),

@@ -17,3 +17,9 @@ def _version_of(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def installed_libraries() -> dict[str, str]:
+    """Returns the releases of what executes graphs, without loading it."""
+    found = {name: _version_of(name) for name in ("langgraph", "langgraph-checkpoint", "langchain-core")}
+    return {name: release for name, release in found.items() if release is not None}

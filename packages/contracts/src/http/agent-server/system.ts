@@ -5,7 +5,9 @@ import { ErrorResponse } from '../common.ts';
 export const ServerInfo = Type.Object(
   {
     version: Type.String({ description: 'The level of the agent server API that is matched, `0.x.y`.' }),
-    langgraph_py_version: Type.Union([Type.String(), Type.Null()]),
+    langgraph_py_version: Type.Union([Type.String(), Type.Null()], {
+      description: 'The release of LangGraph of a project in Python; null for one in JavaScript.',
+    }),
     runyard_version: Type.String(),
     flags: Type.Object({
       assistants: Type.Boolean(),
