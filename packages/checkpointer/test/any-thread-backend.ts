@@ -27,6 +27,8 @@ export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints
     }
     return backend;
   };
+  /** What a run reads of its thread is what it has written, with the interrupts before it. */
+  const reader = (threadId: string | undefined) => (threadId && owned.get(threadId)) || reads;
   const inside = (key: CheckpointKey) => ({ ...key, threadId: uuidOf(key.threadId) });
   const outside = <Stored extends { key: CheckpointKey }>(stored: Stored): Stored => ({
     ...stored,
@@ -35,12 +37,13 @@ export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints
 
   return {
     async get(threadId, namespace, checkpointId) {
-      const stored = await reads.get(uuidOf(threadId), namespace, checkpointId);
+      const uuid = uuidOf(threadId);
+      const stored = await (await reader(uuid)).get(uuid, namespace, checkpointId);
       return stored && outside(stored);
     },
     async list(query) {
-      const { threadId } = query;
-      return (await reads.list({ ...query, threadId: threadId && uuidOf(threadId) })).map(outside);
+      const threadId = query.threadId && uuidOf(query.threadId);
+      return (await (await reader(threadId)).list({ ...query, threadId })).map(outside);
     },
     channelHistories: (key, channels) => reads.channelHistories?.(inside(key), channels) ?? Promise.resolve([]),
     async put(put) {
