@@ -19,7 +19,7 @@ interface Report {
 /** Optional capabilities that the saver of a run does not have, with the reasons. */
 const MISSING: Record<string, string> = {
   copy_thread: 'A run writes its own thread alone; the API copies threads.',
-  delete_for_runs: 'A run deletes nothing that belongs to another run; the API does.',
+  delete_for_runs: 'A run writes its own thread alone; a rollback, by the engine, deletes what a run wrote.',
   prune: 'A run writes its own thread alone; the API prunes threads.',
 };
 
