@@ -10,7 +10,7 @@ import { type ExecutionOutcome, startGraphHost } from '@runyard/host-client';
 import { describe, expect, it } from 'vitest';
 import { FOLDER, python } from './python-host.ts';
 
-/** What the graph of the fixture returns. */
+/** The values that the graph of the fixture ends with. */
 interface Report {
   checks: { capability: string; name: string; failure: string | null }[];
   missing: string[];

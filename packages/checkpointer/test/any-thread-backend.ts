@@ -27,7 +27,7 @@ export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints
     }
     return backend;
   };
-  /** What a run reads of its thread is what it has written, with the interrupts before it. */
+  /** A thread is read as its run reads it, which has seen the interrupts before its own writes. */
   const reader = (threadId: string | undefined) => (threadId && owned.get(threadId)) || reads;
   const inside = (key: CheckpointKey) => ({ ...key, threadId: uuidOf(key.threadId) });
   const outside = <Stored extends { key: CheckpointKey }>(stored: Stored): Stored => ({
