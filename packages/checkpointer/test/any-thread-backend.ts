@@ -27,7 +27,7 @@ export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints
     }
     return backend;
   };
-  /** A thread is read as its run reads it, which has seen the interrupts before its own writes. */
+  /** Returns the run that has written to a thread, else what reads for nobody. */
   const reader = (threadId: string | undefined) => (threadId && owned.get(threadId)) || reads;
   const inside = (key: CheckpointKey) => ({ ...key, threadId: uuidOf(key.threadId) });
   const outside = <Stored extends { key: CheckpointKey }>(stored: Stored): Stored => ({
