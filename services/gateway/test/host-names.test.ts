@@ -111,6 +111,14 @@ describe('the host name of a deployment', () => {
     },
   );
 
+  it.each(['a/public?', 'a?x', 'a#x', 'u@a', `hello.${DOMAIN}:80/public?`, 'a b', '%61'])(
+    'is refused where it is more than a host: %j would become a path in addresses that are made of it',
+    async (host) => {
+      const refused = await ask(host, '/deployments/hello/threads');
+      expect(refused).toMatchObject({ status: 400, body: { detail: 'The Host header is not a host' } });
+    },
+  );
+
   it.each(['/v2/deployments', '/api/v1/orgs', '/v1/x', '/auth/x', '/deployments/chat/threads', '/metrics', '/ok'])(
     'has no path of the platform: %s is the deployment’s own',
     async (path) => {

@@ -13,10 +13,9 @@ export interface ProjectRequest {
 
 /** Describes a request for handlers of the project. */
 export function projectRequestOf({ method = 'GET', headers, rawHeaders, url = '/' }: IncomingMessage): ProjectRequest {
-  const base = requestBaseUrl(headers);
   return {
     method,
-    url: `${URL.canParse(base) ? base : 'http://localhost'}${url.startsWith('/') ? url : `/${url}`}`,
+    url: `${requestBaseUrl(headers)}${url.startsWith('/') ? url : `/${url}`}`,
     headers: pairsOf(rawHeaders).filter(([name]) => !PLATFORM_HEADERS.has(name.toLowerCase())),
   };
 }

@@ -1,4 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { BadRequestError } from '@runyard/service-kit';
+
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
  * Splits a target in absolute form (`GET http://host/path`). It names the host itself, whatever `Host` says, which a
@@ -18,6 +21,18 @@ export function splitAbsoluteTarget(req: IncomingMessage): void {
 /** Returns the host that the client requested, with its port, as it wrote them. */
 export function requestedHost(req: IncomingMessage, trustForwarded: boolean): string | undefined {
   return (trustForwarded && firstValue(req.headers['x-forwarded-host'])) || req.headers.host;
+}
+
+/**
+ * Refuses a host that is no name or address with a port (RFC 9112, 3.2): what receives the request puts it into
+ * addresses, in which the rest would become a path.
+ *
+ * @throws BadRequestError
+ */
+export function checkHost(req: IncomingMessage, trustForwarded: boolean): void {
+  const host = requestedHost(req, trustForwarded);
+  for (const each of [host, req.headers.host])
+    if (each && !HOST.test(each)) throw new BadRequestError('The Host header is not a host');
 }
 
 /** Returns the first of the values that a chain of proxies has put into a header. */
