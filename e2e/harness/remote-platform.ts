@@ -60,6 +60,18 @@ export class Platform {
     }
   }
 
+  /** Returns the lines that the build of a revision has written so far. */
+  async buildLog(deploymentId: string, revisionId: string): Promise<string[]> {
+    const response = await fetch(`${this.url}/v1/projects/${deploymentId}/revisions/${revisionId}/build_logs`, {
+      method: 'POST',
+      headers: { 'x-api-key': this.apiKey, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    if (!response.ok) throw new Error(`the log of a build answered ${response.status}: ${await response.text()}`);
+    const { logs } = (await response.json()) as { logs: { message: string }[] };
+    return logs.map(({ message }) => message);
+  }
+
   client({ source_config }: Deployment): Client {
     return newClient({ apiUrl: source_config.custom_url, apiKey: this.apiKey });
   }

@@ -2,10 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { waitFor } from '@runyard/test-kit';
 import { CHART, helm } from '../../infra/helm/test/helm.ts';
 import type { ChartService } from './chart-services.ts';
 import type { Images } from './images.ts';
-import { AGENTS, apply, KUBECTL, LABEL, list, NAMESPACE, REMOTE, runKubectl, runProgram } from './kubectl.ts';
+import {
+  AGENTS,
+  apply,
+  KUBECTL,
+  LABEL,
+  list,
+  NAMESPACE,
+  type Pod,
+  REMOTE,
+  runKubectl,
+  runProgram,
+  waitForPods,
+} from './kubectl.ts';
 import type { TestServers } from './servers.ts';
 import { STORAGE_CLASS } from './volumes.ts';
 
@@ -14,6 +27,9 @@ const NODE_PORT_SERVICE = 'node-port';
 
 /** Load is measured every few moments. */
 const TIMES = { METRICS_SAMPLE_SECONDS: 2 };
+
+/** Builds look for each other, in one pod. */
+const SEVERAL_BUILDS = { CONCURRENT_BUILDS: 2 };
 
 /** A node of a test is small, and may not count the space on its disk. */
 const FEW_RESOURCES = { cpu: '10m', 'ephemeral-storage': '0' };
@@ -32,6 +48,22 @@ export const selectorOf = (component: string) =>
   Object.entries(labelsOf(component))
     .map(([name, value]) => `${name}=${value}`)
     .join(',');
+
+/** Returns the address of a service in the cluster, as host and port. */
+export const addressOf = (component: string) => ({ host: `${RELEASE}-${component}.${NAMESPACE}.svc`, port: 8000 });
+
+/** Changes how many pods a Deployment of the release has, and waits until no others are left. */
+export async function scale(component: string, replicas: number): Promise<Pod[]> {
+  const name = `deployment/${RELEASE}-${component}`;
+  await runKubectl('scale', name, '--namespace', NAMESPACE, `--replicas=${replicas}`);
+  const place = { namespace: NAMESPACE, selector: selectorOf(component) };
+  const listAll = () => list('pods', '--namespace', place.namespace, '--selector', place.selector);
+  await waitFor(async () => (await listAll()).length === replicas, {
+    what: `${replicas} pods of ${component}`,
+    intervalMs: 500,
+  });
+  return waitForPods(place, replicas);
+}
 
 /** Makes a namespace that `removeNamespaces` removes. */
 export async function createNamespace(name: string): Promise<void> {
@@ -98,10 +130,10 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
       kafka: { ports: kafka.brokers.map((broker) => Number(broker.split(':')[1])) },
     },
     services: Object.fromEntries(
-      services.map(({ valuesKey, claims }) => [
+      services.map(({ name, valuesKey, claims }) => [
         valuesKey,
         {
-          env: TIMES,
+          env: { ...TIMES, ...(name === 'builder' && SEVERAL_BUILDS) },
           resources: { requests: FEW_RESOURCES },
           ...(claims > 0 && { volume: { storageClass: STORAGE_CLASS } }),
         },

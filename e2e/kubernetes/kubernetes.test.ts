@@ -8,8 +8,10 @@ import { copyProject } from '../harness/official-cli.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
 import { Platform } from '../harness/remote-platform.ts';
 import { readChart } from './chart-services.ts';
+import { beginBuild, canConnectFrom, type HostileOutcome, runHostileBuild, runInPod } from './hostile-build.ts';
 import { type Images, prepareImages, pushImage, removePushedImages } from './images.ts';
 import {
+  addressOf,
   createAdministratorKey,
   createNamespace,
   labelsOf,
@@ -19,6 +21,7 @@ import {
   removeNamespaces,
   rollBack,
   runHelm,
+  scale,
   selectorOf,
   uninstall,
   type Values,
@@ -39,6 +42,15 @@ let project: Awaited<ReturnType<typeof copyProject>>;
 let platform: Platform;
 let deployment: Deployment;
 let namesOfServers: string[];
+let hostile: HostileOutcome;
+
+/** The metadata of a cloud's machine, the cluster's API, and a service that a builder does not call. */
+const NOT_FOR_BUILDS = [
+  { host: '169.254.169.254', port: 80 },
+  { host: 'kubernetes.default.svc', port: 443 },
+  addressOf('org-access'),
+];
+const ANSWERS_BUILDS = addressOf('control-plane');
 
 beforeAll(async () => {
   await removeNamespaces();
@@ -141,6 +153,47 @@ it('a project is built in the cluster, on a base image of the registry of the pl
   const built = await platform.find('built');
   expect(await greet(built)).toBe('hello ada');
   await platform.delete(built);
+});
+
+it('a build reads nothing of its builder or of another build in its pod, and leaves no process and no file', async () => {
+  const [builder] = await scale('builder', 1);
+  const victim = await beginBuild(platform, builder!, 'secret of another build');
+  const forbidden = {
+    EACCES: [
+      '/proc/1/environ',
+      '/root',
+      '/data/projects',
+      '/data/git',
+      victim.folder,
+      `${victim.folder}/secret.txt`,
+      `/data/build-caches/${victim.id}`,
+    ],
+    ENOENT: ['/var/run/secrets/kubernetes.io/serviceaccount/token'],
+  };
+  const leftovers = ['/tmp/left-by-a-build', '/dev/shm/left-by-a-build'];
+  const addresses = [...NOT_FOR_BUILDS, ANSWERS_BUILDS].map(({ host, port }) => `${host} ${port}`);
+  const target = { paths: Object.values(forbidden).flat(), addresses, leftovers, sleepSeconds: 8613 };
+  hostile = await runHostileBuild(platform, target);
+  const codes = Object.entries(forbidden).flatMap(([code, paths]) => paths.map((path) => [path, code]));
+  expect.soft(hostile.paths).toEqual(Object.fromEntries(codes));
+  expect.soft(hostile.variables).toContain('HOME');
+  expect.soft(hostile.variables).not.toContain('REDIS_URI');
+  expect.soft(hostile.left).toEqual(leftovers);
+  const commands = await runInPod(builder!, `cat /proc/[0-9]*/cmdline | tr '\\0' ' '`);
+  expect.soft(commands).toContain('sleep 3600');
+  expect.soft(commands).not.toContain('sleep 8613');
+  expect.soft(await runInPod(builder!, 'find /tmp /dev/shm -name "left-by-*"')).toBe('');
+  for (const name of ['victim', 'hostile']) await platform.delete(await platform.find(name));
+  await scale('builder', services.find(({ name }) => name === 'builder')!.replicas);
+});
+
+it('a build reaches no metadata address and no server that its builder does not need, where policies are enforced', async () => {
+  const [registry] = await listPods(NAMESPACE, selectorOf('registry'));
+  const isEnforced = !(await canConnectFrom(registry!, addressOf('org-access')));
+  if (!isEnforced) console.log('the network of this cluster enforces no policies: it lets a build connect to anything');
+  const reached = NOT_FOR_BUILDS.filter(({ host, port }) => hostile.addresses[`${host} ${port}`]);
+  expect(hostile.addresses[`${ANSWERS_BUILDS.host} ${ANSWERS_BUILDS.port}`]).toBe(true);
+  if (isEnforced) expect(reached).toEqual([]);
 });
 
 it('a deployment is rolled out and back under load, and no request fails', async () => {

@@ -1,0 +1,1 @@
+throw new Error('it is not loaded');
