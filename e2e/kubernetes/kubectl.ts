@@ -64,6 +64,14 @@ export async function listPods(namespace: string, selector: string): Promise<Pod
 export const isReady = ({ status }: Pod): boolean =>
   status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
+/**
+ * Ends a pod without the grace that its service asks for, and returns when no process of it is left: until then it
+ * answers whoever has a connection to it.
+ */
+export async function kill({ metadata: { name, namespace } }: Pod): Promise<void> {
+  await runKubectl('delete', 'pod', name, '--namespace', namespace as string, '--grace-period=1', '--wait');
+}
+
 /** Asks the cluster to evict a pod, as a drain of its node does; returns whether a disruption budget allows it now. */
 export async function evict({ metadata: { name, namespace } }: Pod): Promise<boolean> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };

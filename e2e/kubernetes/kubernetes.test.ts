@@ -26,7 +26,7 @@ import {
   uninstall,
   type Values,
 } from './installation.ts';
-import { AGENTS, evict, isReady, list, listPods, NAMESPACE, REMOTE, runKubectl, waitForPods } from './kubectl.ts';
+import { AGENTS, evict, isReady, kill, list, listPods, NAMESPACE, REMOTE, runKubectl, waitForPods } from './kubectl.ts';
 import { underLoad } from './load.ts';
 import { startRemoteDataPlane } from './remote-data-plane.ts';
 import { startServers, type TestServers } from './servers.ts';
@@ -237,7 +237,7 @@ it.each(services)(
     const place = { namespace: NAMESPACE, selector: selectorOf(name) };
     const [pod] = await waitForPods(place, replicas);
     const result = await beginRun();
-    await runKubectl('delete', 'pod', pod!.metadata.name, '--namespace', NAMESPACE, '--force', '--wait=false');
+    await kill(pod!);
     await waitForPods(place, replicas, [pod!]);
     expect(await result()).toMatchObject({ steps: 0 });
     expect(await greet()).toBe('hello ada');
@@ -250,7 +250,7 @@ it.each([
 ])('a killed pod of %s of a deployment is replaced, and its runs go on', async (part, replicas) => {
   const [pod] = await waitForPods(podsOf(part), replicas);
   const result = await beginRun();
-  await runKubectl('delete', 'pod', pod!.metadata.name, '--namespace', AGENTS, '--force', '--wait=false');
+  await kill(pod!);
   await waitForPods(podsOf(part), replicas, [pod!]);
   expect(await result()).toMatchObject({ steps: 0 });
   expect(await greet()).toBe('hello ada');
