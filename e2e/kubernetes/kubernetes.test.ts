@@ -168,7 +168,7 @@ it('a build reads nothing of its builder or of another build in its pod, and lea
       `${victim.folder}/secret.txt`,
       `/data/build-caches/${victim.id}`,
     ],
-    ENOENT: ['/var/run/secrets/kubernetes.io/serviceaccount/token'],
+    ENOENT: ['/var/run/secrets/kubernetes.io'],
   };
   const leftovers = ['/tmp/left-by-a-build', '/dev/shm/left-by-a-build'];
   const addresses = [...NOT_FOR_BUILDS, ANSWERS_BUILDS].map(({ host, port }) => `${host} ${port}`);
