@@ -100,6 +100,8 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
   const { redis, kafka } = servers;
   const database = async (name: string) => ({ uri: await servers.createDatabase(name) });
   const deployments = await servers.createDeploymentsRole('deployments');
+  const apiPort = '--output=jsonpath={.ports[0].port}';
+  const api = await runKubectl('get', 'endpointslice', 'kubernetes', '--namespace', 'default', apiPort);
   const portOf = (url: string) => ({ ports: [Number(new URL(url).port)] });
   return {
     image: { registry: images.registry, tag: images.tag },
@@ -128,6 +130,7 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
       postgres: portOf(deployments),
       redis: portOf(redis.url),
       kafka: { ports: kafka.brokers.map((broker) => Number(broker.split(':')[1])) },
+      kubernetesApi: { ports: [443, Number(api)] },
     },
     services: Object.fromEntries(
       services.map(({ name, valuesKey, claims }) => [
