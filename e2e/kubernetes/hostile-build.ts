@@ -5,7 +5,7 @@ import { copyProject } from '../harness/official-cli.ts';
 import type { Platform } from '../harness/remote-platform.ts';
 import { type Pod, runKubectl } from './kubectl.ts';
 
-/** What a hostile build tries, as `projects/hostile-build/probe.mjs` reads it. */
+/** The attempts of a hostile build, as `projects/hostile-build/probe.mjs` reads them. */
 export interface HostileTarget {
   /** Files and folders to read. */
   paths: string[];
@@ -18,11 +18,11 @@ export interface HostileTarget {
 }
 
 export interface HostileOutcome {
-  /** What each path has, or the code of the error. */
+  /** The content of each path, or the code of the error. */
   paths: Record<string, string>;
   /** Names of all variables in the environments that it could read. */
   variables: string[];
-  /** Whether it could connect. */
+  /** True for each address that answered. */
   addresses: Record<string, boolean>;
   /** The files that it has written, and codes of errors in place of others. */
   left: string[];
@@ -43,7 +43,7 @@ export async function canConnectFrom(pod: Pod, { host, port }: { host: string; p
 }
 
 /**
- * Begins a build that runs this command, and whose files have a secret.
+ * Begins a build that goes on until its deployment is deleted, and whose files have a secret.
  *
  * @returns the id of its deployment, and its folder in the pod, where the build goes on
  */

@@ -84,8 +84,13 @@ async function greet(of = deployment): Promise<string> {
   return (state as { text: string }).text;
 }
 
-/** Fails with the first failures, of which the first tells most. */
-function expectNoFailure({ succeeded, failures }: Awaited<ReturnType<typeof underLoad>>): void {
+/** Fails with the first failures, of which the first tells most, and prints why gateways that still run refused any. */
+async function expectNoFailure({ succeeded, failures }: Awaited<ReturnType<typeof underLoad>>): Promise<void> {
+  if (failures.length > 0) {
+    const words = ['--namespace', NAMESPACE, '--selector', selectorOf('gateway'), '--prefix', '--tail=-1'];
+    const lines = (await runKubectl('logs', ...words)).split('\n');
+    console.log(lines.filter((line) => line.includes('"status":50')).join('\n'));
+  }
   expect(failures.slice(0, 5)).toEqual([]);
   expect(succeeded).toBeGreaterThan(50);
 }
@@ -137,7 +142,7 @@ it('an upgrade migrates every database first, replaces all pods, and fails no re
     services: Object.fromEntries(services.map(({ valuesKey }) => [valuesKey, { env: { UPGRADED: 1 } }])),
   };
   const before = await listPods(NAMESPACE, 'app.kubernetes.io/component');
-  expectNoFailure(await underLoad(greet, () => runHelm('upgrade', change)));
+  await expectNoFailure(await underLoad(greet, () => runHelm('upgrade', change)));
   for (const { name, replicas } of services) {
     const place = { namespace: NAMESPACE, selector: selectorOf(name) };
     await waitForPods(place, replicas, before);
@@ -205,7 +210,7 @@ it('a deployment is rolled out and back under load, and no request fails', async
     await platform.waitUntilDeployed(deployment);
     expect(await greet()).toBe('hello ada');
   });
-  expectNoFailure(outcome);
+  await expectNoFailure(outcome);
 });
 
 /** Deploys a revision with these resources, and waits for its servers. */
@@ -268,7 +273,7 @@ it('a drain evicts one pod of a service or a deployment at a time, and no reques
       await waitForPods(place, replicas, [first!]);
     }
   });
-  expectNoFailure(outcome);
+  await expectNoFailure(outcome);
 });
 
 it('a data plane of a listener runs an image, with the rights that the manifest gives it', async () => {
@@ -288,7 +293,7 @@ it('a data plane of a listener runs an image, with the rights that the manifest 
 });
 
 it('a rollback of the release works on the databases as they are, and fails no request', async () => {
-  expectNoFailure(await underLoad(greet, rollBack));
+  await expectNoFailure(await underLoad(greet, rollBack));
   expect(await greet()).toBe('hello ada');
 });
 
