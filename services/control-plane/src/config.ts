@@ -110,6 +110,13 @@ export const configSchema = Type.Object({
     maximum: 86_400,
     description: 'How long a build may take, and how long it may wait for the object storage.',
   }),
+  BUILDS_MAX_PER_ORGANIZATION: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Builds of one organization at once. With fewer than builders have in all, none can hold all of them. Default: no limit.',
+    }),
+  ),
   LISTENER_LEASE_SECONDS: Type.Integer({
     default: 60,
     minimum: 3,

@@ -10,12 +10,14 @@ import type { Revision } from '../generated/client.ts';
 import { toStoredEntry } from '../revision-log-entries.ts';
 import { uploadedArchiveOf } from '../sources/uploads/uploaded-source.ts';
 import type { BuildArchives } from './build-archives.ts';
+import type { BuildQueue } from './build-queue.ts';
 import { type BuildProduct, type BuildStore, isWaitingForBuild, ORDERS_MAX } from './build-store.ts';
 import type { Builds } from './builds.ts';
 
 export interface BuildOrdersOptions {
   store: BuildStore;
   builds: Builds;
+  queue: Pick<BuildQueue, 'addNext'>;
   archives: Pick<BuildArchives, 'receive'>;
   objects: Pick<ObjectStorage, 'open'>;
   copies: Pick<CopiedLogs, 'append'>;
@@ -49,21 +51,35 @@ export class BuildOrders {
   }
 
   /**
-   * Begins another attempt.
+   * Begins another attempt, and puts the next build of the organization into the queue.
    *
-   * @returns null when there is nothing to build (any more)
+   * @returns null when there is nothing to build (any more), or it is not the organization's turn
    * @throws ConflictError while another builder has the build; UnavailableError
    */
   async order(revisionId: string, signal: AbortSignal): Promise<BuildOrder | null> {
-    const { store, builds } = this.#options;
+    const { store, queue } = this.#options;
     const revision = await store.findToBuild(revisionId);
-    const deployment = revision && (await store.find(revision.deploymentId));
-    if (!revision || !deployment) return null;
+    // A build that cannot be ordered now keeps no other one of its organization from a builder.
+    const organizationId = await store.yieldTurn(revisionId, { isToBuild: revision !== null });
+    if (organizationId === undefined) return null;
+    try {
+      return revision && (await this.#order(revision, signal));
+    } finally {
+      await queue.addNext(organizationId);
+    }
+  }
+
+  async #order(revision: Revision, signal: AbortSignal): Promise<BuildOrder | null> {
+    const { store, builds } = this.#options;
+    const { id: revisionId } = revision;
+    const deployment = await store.find(revision.deploymentId);
+    if (!deployment) return null;
     try {
       // An order that cannot be given now counts as no attempt.
       const orderOf = await builds.describe(deployment, revision, signal);
       const begun = await store.beginOrder(revisionId);
       if (!begun.isBegun) {
+        if (begun.why === 'no turn') return null;
         if (begun.why === 'given up') throw new BuildError(GIVEN_UP);
         throw new ConflictError('Another builder has this build.', { code: 'build_taken' });
       }

@@ -27,27 +27,38 @@ const SILENT_MS = 5_000;
 const LOST_MS = 30_000;
 
 /** The database's clock decides, which all control-planes share. */
-type Ordered = { isBegun: true; epoch: number } | { isBegun: false; why: 'being built' | 'given up' };
+type Ordered = { isBegun: true; epoch: number } | { isBegun: false; why: 'being built' | 'given up' | 'no turn' };
+
+/** The number of builds in progress of those that the condition selects. */
+const inProgress = (condition: string) => `(
+  SELECT count(*) FROM revision AS other JOIN deployment AS owner ON owner.id = other.deployment_id
+  WHERE ${condition} AND other.build_reported_at >= now() - ${LOST_MS} * interval '1 millisecond')`;
+const OF_ORGANIZATION = inProgress('owner.organization_id = deployment.organization_id');
+const OF_WORKSPACE = inProgress('owner.workspace_id = deployment.workspace_id');
 
 /** Stores revisions, as far as the platform builds them for the data planes. */
 export class BuildStore implements RevisionStatuses {
   readonly #database: Database;
   readonly #ownSources: readonly DeploymentSource[];
   readonly #runsProjects: boolean;
+  readonly #buildsMax: number | null;
   readonly #onMoved: (deploymentId: string) => void;
 
   /**
    * @param options.runsProjects false: data planes of the platform itself run images alone
+   * @param options.buildsMax builds of one organization at once; undefined: as many as there are builders
    * @param options.onMoved is called when this process has changed a status
    */
   constructor(options: {
     database: Database;
     runsProjects: boolean;
+    buildsMax?: number | undefined;
     onMoved: (deploymentId: string) => void;
   }) {
     this.#database = options.database;
     this.#ownSources = builtSources({ runsProjects: options.runsProjects });
     this.#runsProjects = options.runsProjects;
+    this.#buildsMax = options.buildsMax ?? null;
     this.#onMoved = options.onMoved;
   }
 
@@ -113,20 +124,63 @@ export class BuildStore implements RevisionStatuses {
     return revision?.buildEpoch === epoch && revision.buildReportedAt !== null ? revision : null;
   }
 
+  /** Notes that nothing but a builder lacks to build the revision. */
+  async awaitBuilder(revisionId: string): Promise<void> {
+    await this.#database.pool.query(
+      'UPDATE revision SET awaiting_builder_since = now() WHERE id = $1 AND awaiting_builder_since IS NULL',
+      [revisionId],
+    );
+  }
+
+  /**
+   * Lets the other builds of its organization go before a revision, or forgets that it waits, when it is not to be built
+   * any more.
+   *
+   * @returns the organization; undefined when the revision is deleted
+   */
+  async yieldTurn(revisionId: string, { isToBuild }: { isToBuild: boolean }): Promise<string | undefined> {
+    const { rows } = await this.#database.pool.query<{ organizationId: string }>(
+      `WITH yielded AS (
+         UPDATE revision SET awaiting_builder_since = CASE WHEN $2 THEN now() END
+         WHERE id = $1 AND awaiting_builder_since IS NOT NULL)
+       SELECT organization_id AS "organizationId"
+       FROM revision JOIN deployment ON deployment.id = deployment_id WHERE revision.id = $1`,
+      [revisionId, isToBuild],
+    );
+    return rows[0]?.organizationId;
+  }
+
+  /**
+   * Returns the organization's next build, of the workspace with the fewest in progress the one that waits the longest;
+   * null when nothing waits, or the organization has as many in progress as it may.
+   */
+  async findNext(organizationId: string): Promise<Revision | null> {
+    const { rows } = await this.#database.pool.query<{ id: string }>(
+      `SELECT revision.id FROM revision JOIN deployment ON deployment.id = deployment_id
+       WHERE organization_id = $1 AND delete_requested_at IS NULL AND awaiting_builder_since IS NOT NULL
+         AND ($2::integer IS NULL OR ${OF_ORGANIZATION} < $2)
+       ORDER BY ${OF_WORKSPACE}, awaiting_builder_since, revision.id LIMIT 1`,
+      [organizationId, this.#buildsMax],
+    );
+    return rows[0] ? this.findRevision(rows[0].id) : null;
+  }
+
   /** Begins another order of a revision: older ones count for nothing from now on. */
   async beginOrder(revisionId: string): Promise<Ordered> {
     const { rows } = await this.#database.pool.query<{ epoch: number }>(
       `UPDATE revision SET build_epoch = build_epoch + 1, unfinished_builds = unfinished_builds + 1,
-         build_reported_at = now()
-       WHERE id = $1 AND unfinished_builds < $2
+         build_reported_at = now(), awaiting_builder_since = NULL
+       FROM deployment
+       WHERE deployment.id = deployment_id AND revision.id = $1 AND unfinished_builds < $2
          AND (build_reported_at IS NULL OR build_reported_at < now() - $3 * interval '1 millisecond')
+         AND ($4::integer IS NULL OR ${OF_ORGANIZATION} < $4)
        RETURNING build_epoch AS epoch`,
-      [revisionId, ORDERS_MAX, SILENT_MS],
+      [revisionId, ORDERS_MAX, SILENT_MS, this.#buildsMax],
     );
     if (rows[0]) return { isBegun: true, epoch: rows[0].epoch };
+    if (await this.#isHeard(revisionId, SILENT_MS)) return { isBegun: false, why: 'being built' };
     const revision = await this.findRevision(revisionId);
-    const isGivenUp = revision === null || !(await this.#isHeard(revisionId, SILENT_MS));
-    return { isBegun: false, why: isGivenUp ? 'given up' : 'being built' };
+    return { isBegun: false, why: revision && revision.unfinishedBuilds < ORDERS_MAX ? 'no turn' : 'given up' };
   }
 
   /** Notes that the builder of an order is at work. @returns false when the order is not the newest, or has ended */
@@ -165,11 +219,20 @@ export class BuildStore implements RevisionStatuses {
     return rowCount === 1;
   }
 
-  /** Does not build a revision again that serves, and whose sources may be gone, until a control-plane starts. */
+  /**
+   * Notes that nobody builds a revision any more, as its build has failed. One that serves, and whose sources may be gone,
+   * is not built again until a control-plane starts.
+   */
   async giveUp({ id, status }: RolloutRevision): Promise<void> {
-    if (status !== 'DEPLOYED') return;
-    const data = { unfinishedBuilds: ORDERS_MAX, buildReportedAt: null };
-    await this.#database.prisma.revision.updateMany({ where: { id }, data });
+    const isServing = status === ('DEPLOYED' satisfies RevisionStatus);
+    await this.#database.prisma.revision.updateMany({
+      where: { id },
+      data: {
+        buildReportedAt: null,
+        awaitingBuilderSince: null,
+        ...(isServing && { unfinishedBuilds: ORDERS_MAX }),
+      },
+    });
   }
 
   /** Lets revisions that serve, and could not be built, be built once more. */
@@ -229,7 +292,7 @@ export class BuildStore implements RevisionStatuses {
   async finishBuild(revision: RolloutRevision, image: BuildProduct, epoch?: number): Promise<boolean> {
     const { id } = revision;
     const isCurrent = await this.#database.transact(async (transaction) => {
-      const data = { unfinishedBuilds: 0, buildReportedAt: null };
+      const data = { unfinishedBuilds: 0, buildReportedAt: null, awaitingBuilderSince: null };
       const where = { id, ...(epoch !== undefined && { buildEpoch: epoch, buildReportedAt: { not: null } }) };
       const { count } = await transaction.revision.updateMany({ where, data });
       if (count === 0) return false;

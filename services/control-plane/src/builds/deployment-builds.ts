@@ -11,7 +11,7 @@ import type { Builds } from './builds.ts';
 export interface DeploymentBuildsDependencies {
   store: BuildStore;
   builds: Pick<Builds, 'prepare' | 'keepOnly'>;
-  queue: Pick<BuildQueue, 'add'>;
+  queue: Pick<BuildQueue, 'addNext'>;
   archives: Pick<BuildArchives, 'remove' | 'removeAll'>;
   logger: Logger;
 }
@@ -46,7 +46,18 @@ export class DeploymentBuilds implements DeploymentWork {
     if (next?.id !== id) working.abort(new Error('interrupted'));
   }
 
+  /** Whatever became of this deployment's builds, another one of its organization may be the next. */
   async step(): Promise<StepResult> {
+    const { store, queue } = this.#dependencies;
+    const deployment = await store.find(this.#id);
+    try {
+      return await this.#step();
+    } finally {
+      if (deployment) await queue.addNext(deployment.organizationId);
+    }
+  }
+
+  async #step(): Promise<StepResult> {
     const { store } = this.#dependencies;
     this.#working = new AbortController();
     const revision = await store.nextToBuild(this.#id);
@@ -72,11 +83,11 @@ export class DeploymentBuilds implements DeploymentWork {
 
   /** @returns true when the revision is built or has failed; false when it waits for a builder */
   async #prepare(revision: Revision, signal: AbortSignal): Promise<boolean> {
-    const { store, builds, queue } = this.#dependencies;
+    const { store, builds } = this.#dependencies;
     try {
       const product = await builds.prepare(revision, signal);
       if (!product) {
-        await queue.add(revision);
+        await store.awaitBuilder(revision.id);
         return false;
       }
       if (isWaitingForBuild(revision)) await reachStatus(store, revision, 'BUILDING');

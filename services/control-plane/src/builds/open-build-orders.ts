@@ -35,14 +35,17 @@ export function openBuildOrders(
 ): { routes: BoundOperation[] } {
   const { database, builds, archives, objects, urls, rollouts, ownership, runsProjects } = dependencies;
   const { lifecycle, logger } = dependencies.context;
-  const store = new BuildStore({ database, runsProjects, onMoved: (id) => rollouts.notifyBuilt(id) });
+  const store = new BuildStore({
+    ...{ database, runsProjects, buildsMax: config.BUILDS_MAX_PER_ORGANIZATION },
+    onMoved: (id) => rollouts.notifyBuilt(id),
+  });
   const sender = new BuildSender({
     redis: config.REDIS_URI,
     prefix: config.BUILD_QUEUE_PREFIX,
     onError: (error) => logger.warn('queue of builds not reached, will retry', { error }),
   });
   lifecycle.onStop('queue of builds', () => sender.close());
-  const queue = new BuildQueue({ sender, urls });
+  const queue = new BuildQueue({ sender, urls, store });
   const reconciler = new Reconciler({
     store,
     workOn: (id) => new DeploymentBuilds(id, { store, builds, queue, archives, logger }),
@@ -57,7 +60,7 @@ export function openBuildOrders(
     .finally(() => reconciler.start());
   lifecycle.onStop('builds', () => reconciler.stop(0));
   const orders = new BuildOrders({
-    ...{ store, builds, archives, objects, logger },
+    ...{ store, builds, queue, archives, objects, logger },
     copies: new CopiedLogs(config.DATA_DIR),
     recordCommit: (revisionId, commit) => recordCommit(database.prisma, revisionId, commit),
     onEnded: (deploymentId) => rollouts.notifyToBuild(deploymentId),
