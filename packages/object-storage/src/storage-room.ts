@@ -37,8 +37,8 @@ export async function findRoom(
   const rooms = [{ bytes: (await freeBytes(folder)) - minFreeBytes, refusal: platformFull() }];
   if (limits) {
     const { stored, max } = limits;
-    rooms.push(roomBelow(max.deployment, stored.deployment, 'sources and images of this deployment'));
-    rooms.push(roomBelow(max.workspace, stored.workspace, 'sources and images of this workspace'));
+    rooms.push(roomBelow(max.deployment, stored.deployment, 'sources, builds and images of this deployment'));
+    rooms.push(roomBelow(max.workspace, stored.workspace, 'sources, builds and images of this workspace'));
     // The message does not tell how much others store.
     if (max.platform !== null) rooms.push({ bytes: max.platform - stored.platform, refusal: platformFull() });
   }

@@ -147,11 +147,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const registry = { address: new RegistryAddress(config.REGISTRY_URL ?? config.PUBLIC_URL), tokens };
   const runsProjects = runsArtifact(drivers, 'project');
   const archives = new BuildArchives({
-    objects: storage,
+    ...{ objects: storage, pool, quota },
     temporaryFolder: join(config.DATA_DIR, 'archives'),
     limitBytes: BUILD_LIMIT_BYTES,
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
-    minFreeBytes: config.DISK_MIN_FREE_BYTES,
   });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,

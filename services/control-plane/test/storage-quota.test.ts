@@ -35,6 +35,9 @@ const uploaded = (deploymentId: string, bytes: number | null) =>
     data: { id: randomUUID(), deploymentId, objectPath: randomUUID(), expiresAt: new Date(), bytes },
   });
 
+const built = (deploymentId: string, bytes: number) =>
+  database.prisma.buildArchive.create({ data: { deploymentId, key: randomUUID(), bytes } });
+
 const CONFIG = {
   STORAGE_MAX_BYTES_PER_DEPLOYMENT: 1000,
   STORAGE_MAX_BYTES_PER_WORKSPACE: 1500,
@@ -48,6 +51,16 @@ const quotaOf = (config: object = {}, images: Partial<StoredBytes> = {}) =>
     images: { count: async () => ({ deployment: 0, workspace: 0, platform: 0, ...images }) },
   });
 
+it('archives of builds count with the sources of their deployment and their workspace', async () => {
+  const workspace = randomUUID();
+  const [one, other] = [await deploymentIn(workspace), await deploymentIn(workspace)];
+  await uploaded(one, 300);
+  await built(one, 500);
+  await built(one, 100);
+  expect(await quotaOf().limitsOf(one, workspace)).toMatchObject({ sources: { deployment: 900, workspace: 900 } });
+  await expect(quotaOf().check(other, 601)).rejects.toMatchObject({ status: 507 });
+});
+
 describe('uploaded sources', () => {
   it('have a limit for a deployment, together with its images', async () => {
     const id = await deploymentIn(randomUUID());
@@ -57,7 +70,8 @@ describe('uploaded sources', () => {
     await quota.check(id, 300);
     await expect(quota.check(id, 301)).rejects.toMatchObject({
       status: 507,
-      message: 'There is no room for it: sources and images of this deployment take 700 bytes, of 1000 that they may.',
+      message:
+        'There is no room for it: sources, builds and images of this deployment take 700 bytes, of 1000 that they may.',
     });
   });
 
@@ -67,7 +81,9 @@ describe('uploaded sources', () => {
     await uploaded(one, 900);
     await uploaded(await deploymentIn(randomUUID()), 900);
     await quotaOf().check(other, 600);
-    await expect(quotaOf().check(other, 601)).rejects.toThrow('sources and images of this workspace take 900 bytes');
+    await expect(quotaOf().check(other, 601)).rejects.toThrow(
+      'sources, builds and images of this workspace take 900 bytes',
+    );
   });
 
   it('have a limit for the platform and for the disk, whose message says nothing of others', async () => {

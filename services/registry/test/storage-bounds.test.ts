@@ -46,7 +46,7 @@ describe('stored images', () => {
       refusal: {
         status: 507,
         message:
-          'There is no room for it: sources and images of this deployment take 700 bytes, of 1000 that they may.',
+          'There is no room for it: sources, builds and images of this deployment take 700 bytes, of 1000 that they may.',
       },
     });
     const question = { deployment_id: id, workspace_id: workspace, is_for_platform: false };
@@ -62,7 +62,7 @@ describe('stored images', () => {
     const { bytes, refusal } = await roomOf(other, workspace);
     expect([bytes, refusal.message]).toEqual([
       600,
-      expect.stringContaining('sources and images of this workspace take 900 bytes'),
+      expect.stringContaining('sources, builds and images of this workspace take 900 bytes'),
     ]);
   });
 
@@ -89,7 +89,9 @@ it('a layer without room is refused with a message that image tools show, and le
   const path = `${begun.headers.get('location')}?digest=${digestOf(second)}`;
   const refused = await push.send('PUT', path, { body: Uint8Array.from(second) });
   expect(await errorOf(refused.clone())).toEqual([403, 'DENIED']);
-  expect(await refused.text()).toContain('sources and images of this deployment take 2000000 bytes, of 3000000');
+  expect(await refused.text()).toContain(
+    'sources, builds and images of this deployment take 2000000 bytes, of 3000000',
+  );
   const small = Buffer.from('a small layer');
   expect((await push.pushBlob(repository, [small])).status).toBe(201);
   expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(2);

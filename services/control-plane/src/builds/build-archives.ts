@@ -4,23 +4,28 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildName } from '@runyard/deployments';
-import { findRoom, type ObjectStorage } from '@runyard/object-storage';
+import type { ObjectStorage } from '@runyard/object-storage';
 import { PayloadTooLargeError, receiveFile } from '@runyard/service-kit';
+import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { objectsPrefix } from '../revisions/deployment-objects.ts';
+import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 
 export interface BuildArchivesOptions {
   objects: Pick<ObjectStorage, 'put' | 'open' | 'exists' | 'remove' | 'removeBelow'>;
+  pool: Pick<pg.Pool, 'query'>;
+  quota: Pick<StorageQuota, 'findRoom'>;
   temporaryFolder: string;
   /** Bytes of one archive. */
   limitBytes: number;
   /** Milliseconds in which one has to arrive and be stored. */
   timeoutMs: number;
-  /** Free bytes of the disk with the folder that archives leave to everything else. */
-  minFreeBytes: number;
 }
 
-/** Stores built projects as archives, which data planes on other machines fetch. They go with their deployment. */
+/**
+ * Stores built projects as archives, which data planes on other machines fetch. They go with their deployment. Each has a
+ * row from before it is stored until after it is removed, by which it counts in the storage limits.
+ */
 export class BuildArchives {
   readonly #options: BuildArchivesOptions;
 
@@ -29,24 +34,27 @@ export class BuildArchives {
   }
 
   /**
-   * Receives the archive of a build, whole or not at all.
+   * Receives the archive of a build, whole or not at all, and no more of it than the storage limits leave.
    *
    * @param isWanted is asked when it has arrived: it replaces the archive of another attempt
    * @returns false when it was not wanted
-   * @throws PayloadTooLargeError, InsufficientStorageError, ClientDisconnectedError, ObjectStorageUnavailableError
+   * @throws PayloadTooLargeError, InsufficientStorageError, ClientDisconnectedError, ObjectStorageUnavailableError;
+   * RegistryUnavailableError while it is not known what images take
    */
   async receive(name: BuildName, req: IncomingMessage, isWanted: () => Promise<boolean>): Promise<boolean> {
-    const { objects, temporaryFolder, timeoutMs, minFreeBytes, limitBytes } = this.#options;
+    const { objects, quota, temporaryFolder, timeoutMs, limitBytes } = this.#options;
     await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
-    const { bytes: room, refusal } = await findRoom(null, { folder: temporaryFolder, minFreeBytes });
+    const { bytes: room, refusal } = await quota.findRoom(name.deploymentId);
     if (room <= 0) throw refusal;
     const file = join(temporaryFolder, uuidv7());
     try {
       return await withDeadline(undefined, timeoutMs, async (limited) => {
-        await receiveFile(req, file, { maxBytes: Math.min(limitBytes, room), signal: limited }).catch((error) => {
+        const maxBytes = Math.min(limitBytes, room);
+        const bytes = await receiveFile(req, file, { maxBytes, signal: limited }).catch((error) => {
           throw room < limitBytes && error instanceof PayloadTooLargeError ? refusal : error;
         });
         if (!(await isWanted())) return false;
+        await this.#record(name, bytes);
         await objects.put(pathOf(name), file, limited);
         return true;
       });
@@ -69,8 +77,18 @@ export class BuildArchives {
     return this.#options.objects.removeBelow(`${objectsPrefix(deploymentId)}builds/`);
   }
 
-  remove(name: BuildName): Promise<void> {
-    return this.#options.objects.remove(pathOf(name));
+  async remove(name: BuildName): Promise<void> {
+    const { objects, pool } = this.#options;
+    await objects.remove(pathOf(name));
+    await pool.query('DELETE FROM build_archive WHERE deployment_id = $1 AND key = $2', [name.deploymentId, name.key]);
+  }
+
+  async #record({ deploymentId, key }: BuildName, bytes: number): Promise<void> {
+    await this.#options.pool.query(
+      `INSERT INTO build_archive (deployment_id, key, bytes) VALUES ($1, $2, $3)
+       ON CONFLICT (deployment_id, key) DO UPDATE SET bytes = excluded.bytes`,
+      [deploymentId, key, bytes],
+    );
   }
 }
 

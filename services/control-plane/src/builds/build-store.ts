@@ -243,19 +243,16 @@ export class BuildStore implements RevisionStatuses {
     });
   }
 
-  /** Forgets the builds of all other revisions. @returns the keys that no revision has any more */
+  /** Forgets the builds of all other revisions. @returns the keys of archives that no revision has any more */
   async dropBuilds(deploymentId: string, inUse: readonly RolloutRevision[]): Promise<string[]> {
-    const ids = inUse.map(({ id }) => id);
-    const rows = await this.#database.pool.query<{ key: string }>(
-      `WITH dropped AS (
+    const { rows } = await this.#database.pool.query<{ key: string }>(
+      `WITH used AS (SELECT image->>'key' AS key FROM revision WHERE id = ANY ($2::uuid[]) AND image ? 'key'), dropped AS (
          UPDATE revision SET image = NULL WHERE deployment_id = $1 AND image ? 'key' AND id <> ALL ($2::uuid[])
-           AND image->>'key' NOT IN (
-             SELECT image->>'key' FROM revision WHERE id = ANY ($2::uuid[]) AND image ? 'key')
-         RETURNING (SELECT before.image->>'key' FROM revision AS before WHERE before.id = revision.id) AS key)
-       SELECT DISTINCT key FROM dropped`,
-      [deploymentId, ids],
+           AND image->>'key' NOT IN (SELECT key FROM used))
+       SELECT key FROM build_archive WHERE deployment_id = $1 AND key NOT IN (SELECT key FROM used)`,
+      [deploymentId, inUse.map(({ id }) => id)],
     );
-    return rows.rows.map(({ key }) => key);
+    return rows.map(({ key }) => key);
   }
 
   /**

@@ -9,7 +9,7 @@ export const storageQuotaVariables = {
   STORAGE_MAX_BYTES_PER_DEPLOYMENT: Type.Integer({
     default: 50 * GIBIBYTE,
     minimum: 1,
-    description: 'Bytes of uploaded sources and pushed images of one deployment.',
+    description: 'Bytes of uploaded sources, archives of builds and images of one deployment.',
   }),
   STORAGE_MAX_BYTES_PER_WORKSPACE: Type.Integer({
     default: 200 * GIBIBYTE,
@@ -33,7 +33,7 @@ export interface StoredImages {
   count(question: StoredBytesRequest): Promise<StoredBytes>;
 }
 
-/** Limits what deployments store: their uploaded sources here, together with their images in the registry. */
+/** Limits what deployments store: their sources and builds here, together with their images in the registry. */
 export class StorageQuota {
   readonly #pool: pg.Pool;
   readonly #config: Static<typeof schema>;
@@ -47,11 +47,11 @@ export class StorageQuota {
 
   /** @throws InsufficientStorageError when there is no room for this many bytes; UnavailableError */
   async check(deploymentId: string, bytes: number): Promise<void> {
-    const room = await this.#room(deploymentId);
+    const room = await this.findRoom(deploymentId);
     if (bytes > room.bytes) throw room.refusal;
   }
 
-  /** Returns what the sources of a deployment and its workspace take, and the limits. */
+  /** Returns what sources and builds of a deployment and its workspace take, and the limits. */
   async limitsOf(deploymentId: string, workspaceId: string): Promise<StorageLimits> {
     const {
       STORAGE_MAX_BYTES_PER_DEPLOYMENT: deployment,
@@ -62,7 +62,8 @@ export class StorageQuota {
       `SELECT coalesce(sum(bytes) FILTER (WHERE deployment.id = $1), 0) AS deployment,
               coalesce(sum(bytes) FILTER (WHERE workspace_id = $2), 0) AS workspace,
               coalesce(sum(bytes) FILTER (WHERE $3), 0) AS platform
-       FROM source_upload JOIN deployment ON deployment.id = source_upload.deployment_id
+       FROM (SELECT deployment_id, bytes FROM source_upload UNION ALL SELECT deployment_id, bytes FROM build_archive) AS stored
+       JOIN deployment ON deployment.id = stored.deployment_id
        WHERE workspace_id = $2 OR $3`,
       [deploymentId, workspaceId, platform !== null],
     );
@@ -77,8 +78,8 @@ export class StorageQuota {
     };
   }
 
-  /** Returns the smallest room that the limits leave. */
-  async #room(deploymentId: string): Promise<Room> {
+  /** Returns the smallest room that the limits leave. @throws UnavailableError */
+  async findRoom(deploymentId: string): Promise<Room> {
     const { DATA_DIR: folder, DISK_MIN_FREE_BYTES: minFreeBytes } = this.#config;
     const { rows } = await this.#pool.query<{ workspace_id: string }>(
       'SELECT workspace_id FROM deployment WHERE id = $1',

@@ -12,9 +12,9 @@ const ImageDeploymentRequest = Type.Object({ deployment_id: Uuid }, { $id: 'Imag
 
 export const StorageLimits = Type.Object(
   {
-    /** Bytes of the sources that were uploaded, which share the limits with the images. */
+    /** Bytes of uploaded sources and of archives of builds, which share the limits with the images. */
     sources: StoredBytes,
-    /** Bytes of sources and images together at most. */
+    /** Bytes of sources, builds and images together at most. */
     max: Type.Object({ deployment: Limit, workspace: Limit, platform: Nullable(Limit) }),
   },
   { $id: 'StorageLimits' },

@@ -114,7 +114,7 @@ export const putUpload = defineOperation({
       schema: ErrorResponse,
       example: {
         detail:
-          'There is no room for it: sources and images of this deployment take 53687091200 bytes, of 53687091200 that they may.',
+          'There is no room for it: sources, builds and images of this deployment take 53687091200 bytes, of 53687091200 that they may.',
       },
     },
   },
