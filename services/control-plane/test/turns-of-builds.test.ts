@@ -26,6 +26,8 @@ afterEach(async () => {
   await testDatabase?.close();
 });
 
+type Order = BuildOrder & { epoch: number };
+
 /** What gets revisions built, with a queue in which jobs have ids and are taken in order. */
 function platformWith({ buildsMax }: { buildsMax?: number } = {}) {
   const waiting = new Map<string, BuildJob>();
@@ -47,20 +49,28 @@ function platformWith({ buildsMax }: { buildsMax?: number } = {}) {
   const parts = { store, builds, queue, archives, objects: {} as never, copies: {} as never, logger };
   const ended: string[] = [];
   const orders = new BuildOrders({ ...parts, recordCommit: async () => {}, onEnded: (id) => void ended.push(id) });
+  const takeJob = (): BuildJob | undefined => {
+    const [next] = waiting;
+    if (next) waiting.delete(next[0]);
+    return next?.[1];
+  };
+  const order = async ({ revision_id: revisionId, order_url: url }: BuildJob): Promise<Order | null> => {
+    const epoch = Number(new URL(url, 'http://control-plane').searchParams.get('epoch'));
+    return (await orders.order({ revisionId, epoch }, signal)) as Order | null;
+  };
   return {
     look,
-    store,
+    takeJob,
+    order,
     /** A builder takes jobs until one has an order. */
-    async takeOrder(): Promise<(BuildOrder & { epoch: number }) | undefined> {
+    async takeOrder(): Promise<Order | undefined> {
       for (;;) {
-        const [next] = waiting;
-        if (!next) return undefined;
-        waiting.delete(next[0]);
-        const order = await orders.order(next[1].revision_id, signal);
-        if (order) return order as BuildOrder & { epoch: number };
+        const job = takeJob();
+        const ordered = job && (await order(job));
+        if (!job || ordered) return ordered ?? undefined;
       }
     },
-    async end({ revision_id: revisionId, epoch }: BuildOrder & { epoch: number }): Promise<void> {
+    async end({ revision_id: revisionId, epoch }: Order): Promise<void> {
       await orders.end({ revisionId, epoch }, { kind: 'failed', message: 'of the test' }, signal);
       for (const id of ended.splice(0)) await look(id);
     },
@@ -134,4 +144,26 @@ it('a build that is deleted while it is the next one makes room for the one afte
   await database.prisma.deployment.update({ where: { id: deploymentId }, data: { deleteRequestedAt: new Date() } });
   await platform.look(deploymentId);
   expect((await platform.takeOrder())?.revision_id).toBe(second);
+});
+
+it('a URL gives one order: whoever reads it later gets none, while the build goes on and after its end', async () => {
+  const platform = platformWith();
+  await waitInTurn(platform, [randomUUID()]);
+  const job = platform.takeJob()!;
+  const order = await platform.order(job);
+  expect(order?.epoch).toBe(1);
+  await expect(platform.order(job)).rejects.toMatchObject({ status: 409, code: 'build_taken' });
+  await platform.end(order!);
+  expect(await platform.order(job)).toBeNull();
+});
+
+it('a builder that gets the job of one that was killed gets its order by a URL of its own', async () => {
+  const platform = platformWith({ buildsMax: 1 });
+  await waitInTurn(platform, [randomUUID()]);
+  const job = platform.takeJob()!;
+  await platform.order(job);
+  await database.pool.query(`UPDATE revision SET build_reported_at = now() - interval '6 seconds'`);
+  expect(await platform.order(job)).toBeNull();
+  expect((await platform.takeOrder())?.epoch).toBe(2);
+  expect(await platform.order(job)).toBeNull();
 });

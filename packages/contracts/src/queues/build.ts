@@ -11,7 +11,7 @@ export const BuildJob = Type.Object(
     revision_id: Uuid,
     /** Builds of one deployment follow each other. */
     deployment_id: Uuid,
-    /** Signed: whoever asks there gets the order. */
+    /** Signed: the first that asks there gets the order. */
     order_url: BuildPath,
   },
   {

@@ -8,6 +8,8 @@ import { type ControlPlaneClient, OrderRefusedError } from './control-plane-clie
 const ORDER_WAIT_MS = 60_000;
 /** Another builder was at work a moment ago: it may just have been killed. */
 const TAKEN = 409;
+/** Milliseconds in which that shows. control-plane then adds another job. */
+const TAKEN_WAIT_MS = 8_000;
 
 export interface BuildJobsOptions extends Omit<BuildSessionOptions, 'client'> {
   client: Pick<ControlPlaneClient, 'order' | 'report' | 'end'>;
@@ -50,8 +52,9 @@ export class BuildJobs {
   async #run({ order_url: url, revision_id: revisionId }: BuildJob): Promise<void> {
     const { logger } = this.#options;
     if (this.#stopping.signal.aborted) return;
+    const takenUntil = performance.now() + TAKEN_WAIT_MS;
     const answer = await withDeadline(this.#stopping.signal, ORDER_WAIT_MS, (signal) =>
-      retry(signal, () => this.#order(url, signal)),
+      retry(signal, () => this.#order(url, takenUntil, signal)),
     ).catch((error: unknown) => logger.warn('build not ordered', { revisionId, error }));
     if (!answer?.order) return;
     const session = new BuildSession(answer.order, this.#options);
@@ -64,12 +67,12 @@ export class BuildJobs {
     }
   }
 
-  async #order(url: string, signal: AbortSignal) {
+  async #order(url: string, takenUntil: number, signal: AbortSignal) {
     try {
       return await this.#options.client.order(url, signal);
     } catch (error) {
-      if (error instanceof OrderRefusedError && error.status === TAKEN) throw new Error(error.message);
-      throw error;
+      const isTaken = error instanceof OrderRefusedError && error.status === TAKEN;
+      throw isTaken && performance.now() < takenUntil ? new Error(error.message) : error;
     }
   }
 }

@@ -51,14 +51,17 @@ export class BuildOrders {
   }
 
   /**
-   * Begins another attempt, and puts the next build of the organization into the queue.
+   * Begins another attempt, and puts the next build of the organization into the queue. A URL gives one order: once it
+   * has begun, the URL is worth nothing to whoever else may have read it.
    *
-   * @returns null when there is nothing to build (any more), or it is not the organization's turn
-   * @throws ConflictError while another builder has the build; UnavailableError
+   * @param name.epoch the newest order when the URL was made
+   * @returns null when there is nothing to build (any more), it is not the organization's turn, or the URL is used up
+   * @throws ConflictError for a URL whose builder was heard of just now; UnavailableError
    */
-  async order(revisionId: string, signal: AbortSignal): Promise<BuildOrder | null> {
+  async order({ revisionId, epoch }: OrderName, signal: AbortSignal): Promise<BuildOrder | null> {
     const { store, queue } = this.#options;
     const revision = await store.findToBuild(revisionId);
+    if (revision && revision.buildEpoch !== epoch) return this.#succeed(revision, epoch);
     // A build that cannot be ordered now keeps no other one of its organization from a builder.
     const organizationId = await store.yieldTurn(revisionId, { isToBuild: revision !== null });
     if (organizationId === undefined) return null;
@@ -69,6 +72,19 @@ export class BuildOrders {
     }
   }
 
+  /**
+   * Answers a URL that is used up: BullMQ gives the job of a builder that died to the next one, URL and all. That one gets
+   * no order for it, but another job.
+   */
+  async #succeed({ id, deploymentId, buildEpoch }: Revision, epoch: number): Promise<null> {
+    const { store, queue } = this.#options;
+    if (await store.endSilentOrder(id)) {
+      const deployment = await store.find(deploymentId);
+      if (deployment) await queue.addNext(deployment.organizationId);
+    } else if (epoch === buildEpoch - 1) throw taken();
+    return null;
+  }
+
   async #order(revision: Revision, signal: AbortSignal): Promise<BuildOrder | null> {
     const { store, builds } = this.#options;
     const { id: revisionId } = revision;
@@ -77,18 +93,17 @@ export class BuildOrders {
     try {
       // An order that cannot be given now counts as no attempt.
       const orderOf = await builds.describe(deployment, revision, signal);
-      const begun = await store.beginOrder(revisionId);
+      const begun = await store.beginOrder(revision);
       if (!begun.isBegun) {
-        if (begun.why === 'no turn') return null;
         if (begun.why === 'given up') throw new BuildError(GIVEN_UP);
-        throw new ConflictError('Another builder has this build.', { code: 'build_taken' });
+        return null;
       }
       if (isWaitingForBuild(revision)) await reachStatus(store, revision, 'BUILDING');
       this.#logger.info('build ordered', { revisionId, epoch: begun.epoch });
       return orderOf(begun.epoch);
     } catch (error) {
       if (error instanceof RevisionEndedError) return null;
-      if (error instanceof ConflictError || isPassing(error)) throw error;
+      if (isPassing(error)) throw error;
       await this.#fail(revision, error);
       return null;
     }
@@ -194,5 +209,7 @@ export class BuildOrders {
 function isPassing(error: unknown): boolean {
   return !(error instanceof BuildError) && (isUnavailable(error) || error instanceof UnavailableError);
 }
+
+const taken = () => new ConflictError('Another builder has this build.', { code: 'build_taken' });
 
 const notOrdered = () => new ConflictError('This build is not asked for any more.', { code: 'build_not_ordered' });

@@ -27,9 +27,9 @@ export class BuildQueue {
     const job: BuildJob = {
       revision_id: id,
       deployment_id: deploymentId,
-      order_url: this.#urls.make('order', id, 0),
+      order_url: this.#urls.make('order', id, buildEpoch),
     };
-    // After each order it is another job: the one before may not have left the queue yet.
+    // After each order it is another job with another URL: that of the one before has given its order.
     await this.#sender.add(job, { jobId: `${id}-${buildEpoch}` });
   }
 }

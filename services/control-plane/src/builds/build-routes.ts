@@ -20,8 +20,7 @@ export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperatio
   };
   return [
     bind(orderBuild, async ({ params, query, signal }) => {
-      const { revisionId } = check('order', params, query);
-      return ok({ order: await orders.order(revisionId, signal) });
+      return ok({ order: await orders.order(check('order', params, query), signal) });
     }),
     bind(reportBuild, async ({ params, query, body }) => ok(await orders.report(check('report', params, query), body))),
     bind(endBuild, async ({ params, query, body, signal }) => {

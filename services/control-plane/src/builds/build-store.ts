@@ -165,17 +165,31 @@ export class BuildStore implements RevisionStatuses {
     return rows[0] ? this.findRevision(rows[0].id) : null;
   }
 
+  /**
+   * Ends the order of a builder that is not heard of any more, so that another one gets the build.
+   *
+   * @returns false when it was heard of just now
+   */
+  async endSilentOrder(revisionId: string): Promise<boolean> {
+    const { rowCount } = await this.#database.pool.query(
+      `UPDATE revision SET build_reported_at = NULL, awaiting_builder_since = coalesce(awaiting_builder_since, now())
+       WHERE id = $1 AND (build_reported_at IS NULL OR build_reported_at < now() - $2 * interval '1 millisecond')`,
+      [revisionId, SILENT_MS],
+    );
+    return rowCount === 1;
+  }
+
   /** Begins another order of a revision: older ones count for nothing from now on. */
-  async beginOrder(revisionId: string): Promise<Ordered> {
+  async beginOrder({ id: revisionId, buildEpoch }: Pick<Revision, 'id' | 'buildEpoch'>): Promise<Ordered> {
     const { rows } = await this.#database.pool.query<{ epoch: number }>(
       `UPDATE revision SET build_epoch = build_epoch + 1, unfinished_builds = unfinished_builds + 1,
          build_reported_at = now(), awaiting_builder_since = NULL
        FROM deployment
        WHERE deployment.id = deployment_id AND revision.id = $1 AND unfinished_builds < $2
          AND (build_reported_at IS NULL OR build_reported_at < now() - $3 * interval '1 millisecond')
-         AND ($4::integer IS NULL OR ${OF_ORGANIZATION} < $4)
+         AND build_epoch = $5 AND ($4::integer IS NULL OR ${OF_ORGANIZATION} < $4)
        RETURNING build_epoch AS epoch`,
-      [revisionId, ORDERS_MAX, SILENT_MS, this.#buildsMax],
+      [revisionId, ORDERS_MAX, SILENT_MS, this.#buildsMax, buildEpoch],
     );
     if (rows[0]) return { isBegun: true, epoch: rows[0].epoch };
     if (await this.#isHeard(revisionId, SILENT_MS)) return { isBegun: false, why: 'being built' };
@@ -186,7 +200,7 @@ export class BuildStore implements RevisionStatuses {
   /** Notes that the builder of an order is at work. @returns false when the order is not the newest, or has ended */
   async heard(revisionId: string, epoch: number): Promise<boolean> {
     const { rowCount } = await this.#database.pool.query(
-      `UPDATE revision SET build_reported_at = now()
+      `UPDATE revision SET build_reported_at = now(), awaiting_builder_since = NULL
        WHERE id = $1 AND build_epoch = $2 AND build_reported_at IS NOT NULL`,
       [revisionId, epoch],
     );

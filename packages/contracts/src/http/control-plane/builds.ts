@@ -13,7 +13,10 @@ const BuildParams = Type.Object({ revision_id: Uuid });
 
 /** Proves that control-plane has made the URL: for one purpose, one build and one of its orders, until a time. */
 export const BuildUrlQuery = Type.Object({
-  epoch: Type.Integer({ minimum: 0, description: 'The order that it belongs to; 0 where orders are given.' }),
+  epoch: Type.Integer({
+    minimum: 0,
+    description: 'The order that it belongs to; where orders are given, the newest one before it.',
+  }),
   expires: Type.Integer({ minimum: 0, description: 'Seconds since 1970.' }),
   signature: Type.String({ minLength: 1, maxLength: 256 }),
 });
@@ -166,14 +169,18 @@ export const orderBuild = defineOperation({
   operationId: 'orderBuild',
   method: 'post',
   path: '/internal/builds/{revision_id}/order',
-  summary: 'Begins an attempt to build a revision. What earlier attempts send from now on is refused.',
+  summary: 'Begins an attempt to build a revision, once. What earlier attempts send from now on is refused.',
   tags,
   access: 'public',
   params: BuildParams,
   query: BuildUrlQuery,
   responses: {
-    200: { description: 'The order, or null.', schema: BuildOrderAnswer, example: { order: null } },
-    409: { ...staleResponse, description: 'A builder that has reported just now has the build.' },
+    200: {
+      description: 'The order; null when there is nothing to build, or the URL has given its order.',
+      schema: BuildOrderAnswer,
+      example: { order: null },
+    },
+    409: { ...staleResponse, description: 'The builder that got the order of this URL was heard of just now.' },
     ...responses,
   },
   examples,
