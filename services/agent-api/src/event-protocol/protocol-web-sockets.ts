@@ -21,12 +21,12 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Scope } from '../access/scope.ts';
 import type { StreamRights } from '../auth/stream-rights.ts';
 import { userOf } from '../auth/user-caller.ts';
+import { requireSocketOrigin } from '../http/socket-origin.ts';
 import type { StreamPlaces } from '../streams/stream-places.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { EventSources } from './event-follower.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 import { ReceivedBytes } from './received-bytes.ts';
-import { requireSocketOrigin } from './socket-origin.ts';
 import { ThreadAccess } from './thread-access.ts';
 
 /** Bytes of the largest command. */

@@ -1,7 +1,8 @@
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { defineOperation, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { type AppRoute, EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/host-protocol';
 import {
+  ANY_ORIGIN,
   bind,
   createApp,
   createContext,
@@ -98,6 +99,8 @@ async function serveApp(_source: unknown, socketPath: string) {
   return { paths: [...paths], routes, openApi: null, hasWebSockets: false };
 }
 
+let admitWebSocket: ProjectAppProxy['admitWebSocket'];
+
 async function start({
   authFirst = false,
   authorizer = undefined as ProjectAppProxyOptions['authorizer'],
@@ -122,9 +125,11 @@ async function start({
     authFirst,
     authorizer,
     customRoutes,
+    cors: ANY_ORIGIN,
     bodyLimitBytes: 1000,
   });
   await projectApp.start();
+  admitWebSocket = projectApp.admitWebSocket;
   const app = createApp({ context, principal, isInner: loopback.isInner, before: [projectApp.handler], operations });
   loopback.serve(app);
   const { url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 100 });
@@ -164,6 +169,16 @@ it('the server checks the role of a caller before the app does, when configured 
   expect(await call(`${url}/things`, { caller: 'reader' })).toMatchObject([403, {}]);
   expect(shown).toEqual([]);
   expect(await call(`${url}/things`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
+});
+
+it('a page of another origin opens no websocket of the app with what its browser adds by itself', async () => {
+  await start();
+  const from = (origin: string) => {
+    const headers = { host: 'agents.example.com', cookie: 'session=of-bob', caller: 'reader', origin };
+    return admitWebSocket({ method: 'GET', url: '/mine', headers } as unknown as IncomingMessage);
+  };
+  await expect(from('https://evil.example')).rejects.toMatchObject({ status: 403, code: 'websocket_origin_refused' });
+  expect(await from('https://agents.example.com')).toMatchObject({ socketPath: expect.any(String) });
 });
 
 it('a request is passed on once, and never under a made-up name', async () => {

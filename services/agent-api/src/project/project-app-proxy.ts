@@ -8,6 +8,7 @@ import {
   authorize,
   type BoundOperation,
   ClientDisconnectedError,
+  type CorsRules,
   excludeFromInFlight,
   type Principal,
   type PrincipalVerifier,
@@ -24,6 +25,7 @@ import { userOf } from '../auth/user-caller.ts';
 import type { CustomRoutePolicy } from '../http/custom-routes.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import { PLATFORM_HEADERS } from '../http/platform-headers.ts';
+import { requireSocketOrigin } from '../http/socket-origin.ts';
 import { CustomRouteAccess } from './custom-route-access.ts';
 import { pathFilter, routeFilter } from './path-filter.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
@@ -43,6 +45,8 @@ export interface ProjectAppProxyOptions {
   /** Asks the handlers of the project's `auth.path`; undefined for a project without. */
   authorizer?: Pick<Authorizer, 'authorize'> | undefined;
   customRoutes: CustomRoutePolicy;
+  /** Names the pages that may open websockets of the app. */
+  cors: Pick<CorsRules, 'origins' | 'originPattern'>;
   /**
    * True when the server looks at who calls, and at a caller's role, before middleware sees a request for one of its
    * own routes.
@@ -110,8 +114,13 @@ export class ProjectAppProxy {
     return this.#hasWebSockets;
   }
 
-  /** Admits a websocket as a request for a route of the app is. @throws what `CustomRouteAccess` throws */
+  /**
+   * Admits a websocket as a request for a route of the app is, and from no other page than one of the platform's own.
+   *
+   * @throws ForbiddenError; what `CustomRouteAccess` throws
+   */
   readonly admitWebSocket = async (req: IncomingMessage): Promise<AppTarget> => {
+    requireSocketOrigin(req.headers, this.#options.cors);
     const caller = await this.#callerOfRoute(req);
     return { socketPath: await this.#requireSocketPath(), headers: headersFor(req, caller, false) };
   };
@@ -231,6 +240,7 @@ export async function openProjectApp(
     principal,
     authorizer,
     customRoutes: http.customRoutes,
+    cors: http.cors,
     operations: operations.filter((operation) => !http.isDisabled(operation)),
     authFirst: http.authFirst,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,

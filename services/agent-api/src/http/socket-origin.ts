@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type CorsRules, ForbiddenError, namesOrigin } from '@runyard/service-kit';
-import { requestBaseUrl } from '../http/base-url.ts';
-import { isLoopbackOrigin } from '../http/cross-origin.ts';
+import { requestBaseUrl } from './base-url.ts';
+import { isLoopbackOrigin } from './cross-origin.ts';
 
 /**
  * Refuses websockets that a page of another origin opens with what its browser adds by itself: browsers ask nobody before
