@@ -6,7 +6,14 @@ import { deploymentNotFound } from '../revisions/deployment-errors.ts';
 const BATCH = 5_000;
 
 /** The permissions on deployments that policies allow and deny here; those of runs are in tokens for one deployment. */
-const ON_DEPLOYMENTS = ['deployments:read', 'deployments:update', 'deployments:delete', 'deployments:halt'] as const;
+export const ON_DEPLOYMENTS = [
+  'deployments:read',
+  'deployments:update',
+  'deployments:delete',
+  'deployments:halt',
+] as const;
+
+export type OnDeployments = (typeof ON_DEPLOYMENTS)[number];
 
 /** Asks org-access for a caller's permissions on deployments after access policies. Only callers whom policies concern cost this. */
 export class DeploymentPolicies {
@@ -22,7 +29,7 @@ export class DeploymentPolicies {
    * @throws NotFoundError, as for a deployment that does not exist, when the caller may not see it; ForbiddenError when
    * the permission is missing; UnavailableError when org-access cannot be reached
    */
-  async require(caller: Principal, deploymentIds: readonly string[], permission: string): Promise<Principal> {
+  async require(caller: Principal, deploymentIds: readonly string[], permission: OnDeployments): Promise<Principal> {
     const decided = await this.#decide(caller, deploymentIds);
     for (const id of deploymentIds) {
       const permissions = decided.get(id) ?? [];
