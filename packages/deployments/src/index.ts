@@ -37,4 +37,6 @@ export type { Activation, RolloutDeployment, RolloutRevision } from './revisions
 export { passwordPlace } from './secrets/password-place.ts';
 export { checkReferences, ReferencedSecrets, secretReferencesVariable } from './secrets/secret-references.ts';
 export { checkSecrets, SecretSets } from './secrets/secret-set.ts';
+export { IMMUTABLE_FIELDS, invalidSource } from './sources/source-fields.ts';
+export { checkSourceRules } from './sources/source-rules.ts';
 export { projectUsersVariable, type SystemUser, UserRange } from './system-users/user-range.ts';

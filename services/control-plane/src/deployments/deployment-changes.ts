@@ -5,14 +5,13 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
-import { checkReferences, checkSecrets, isEmpty } from '@runyard/deployments';
+import { checkReferences, checkSecrets, IMMUTABLE_FIELDS, invalidSource, isEmpty } from '@runyard/deployments';
 import { InvalidFieldError } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
 import { type StoredSourceConfig, toStoredUrl } from './custom-url.ts';
 import type { PlanChange } from './desired-state.ts';
 import { omitNulls } from './omit-nulls.ts';
-import { IMMUTABLE, invalidSource } from './source-fields.ts';
 
 /** The specification of a deployment after a change, and whether the change makes a revision. */
 export interface DesiredSpec {
@@ -82,7 +81,7 @@ export function changeSourceConfig(
   urls: readonly (string | null)[] = [],
 ): SourceConfig {
   const fields = toStoredSourceConfig(source, change, { isRemote: current.listener_id != null, urls });
-  for (const field of IMMUTABLE) {
+  for (const field of IMMUTABLE_FIELDS) {
     if (fields[field] !== undefined && JSON.stringify(fields[field]) !== JSON.stringify(current[field])) {
       throw invalidSource(`'source_config.${field}' cannot change`);
     }

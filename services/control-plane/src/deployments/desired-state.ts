@@ -1,7 +1,7 @@
 import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
 import type { ReferencedSecrets } from '@runyard/deployments';
-import { isEmpty } from '@runyard/deployments';
+import { checkSourceRules, invalidSource, isEmpty } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -16,8 +16,6 @@ import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
 import type { HostNames } from './host-names.ts';
 import { findCompute } from './placement.ts';
-import { invalidSource } from './source-fields.ts';
-import { checkSourceRules } from './source-rules.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';
 
 /** Establishes the desired state. Callers notify it of changes after their commit. */

@@ -1,8 +1,8 @@
 import type { SourceConfig } from '@runyard/contracts';
+import { invalidSource } from '@runyard/deployments';
 import { ConfigError } from '@runyard/service-kit';
 import type { Deployment } from '../generated/client.ts';
 import { CustomDomains, hostOf, isAtOrBelow, isSameHost } from './custom-domains.ts';
-import { invalidSource } from './source-fields.ts';
 
 /** The deployment to which a URL leads, as the URL names it. */
 export type DeploymentAddress = { path: string } & ({ /** Id or slug. */ reference: string } | { customHost: string });

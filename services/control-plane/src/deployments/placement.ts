@@ -1,11 +1,10 @@
 import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
 import type { PodRules } from '@runyard/deployments';
-import { driverKindOf } from '@runyard/deployments';
+import { driverKindOf, invalidSource } from '@runyard/deployments';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
-import { invalidSource } from './source-fields.ts';
 
 const NAMESPACE = "'source_config.listener_config.k8s_namespace'";
 

@@ -1,9 +1,9 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import type { PodRules } from '@runyard/deployments';
-import { isBuiltSource, isImageSource, openLocalDirectory } from '@runyard/deployments';
+import { invalidSource, isBuiltSource, isImageSource, openLocalDirectory } from '@runyard/deployments';
 import { checkRepositoryUrl, fullRef, type RepositoryRules } from '@runyard/git-servers';
 import type { RegistryAddress } from '@runyard/image-registry';
-import { BadRequestError, type Tenant } from '@runyard/service-kit';
+import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import { checkIntegration } from './github/integrations.ts';
 import { checkUploaded } from './uploads/uploads.ts';
@@ -49,7 +49,7 @@ export async function checkSource(
   const isOfListener = sourceConfig.listener_id != null;
   const needsImage = isOfListener || !rules.runsProjects;
   if (needsImage && isBuiltSource(source) && !rules.makesImages) {
-    throw wrong(
+    throw invalidSource(
       `the source '${source}' becomes an image for a data plane, and the image that it is put on is not set here (PROJECT_BASE_IMAGE)`,
     );
   }
@@ -59,15 +59,12 @@ export async function checkSource(
   }
   if (source === 'local_directory') {
     if (sourceConfig.listener_id == null && !rules.localProjects) {
-      throw new BadRequestError(
-        "Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).",
-        { code: 'source_invalid' },
-      );
+      throw invalidSource("'local_directory' is switched off here (LOCAL_PROJECTS)");
     }
     // A listener's data plane has the folder on a machine of its own, and checks it itself.
     if (!isOfListener) await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
     else if (sourceConfig.project_path == null)
-      throw wrong("'source_config.project_path' is required for the source 'local_directory'");
+      throw invalidSource("'source_config.project_path' is required for the source 'local_directory'");
   }
   if (source === 'github') await checkRepository(queries, tenant, { sourceConfig, sourceRevisionConfig }, rules);
   if (isImageSource(source)) checkImage(deploymentId, source, sourceRevisionConfig, rules.registry);
@@ -81,7 +78,7 @@ async function checkRepository(
 ): Promise<void> {
   const { repo_url: repoUrl, integration_id: integrationId } = sourceConfig;
   const { repo_ref: ref, langgraph_config_path: configPath } = sourceRevisionConfig;
-  if (repoUrl == null) throw wrong("'source_config.repo_url' is required for the source 'github'");
+  if (repoUrl == null) throw invalidSource("'source_config.repo_url' is required for the source 'github'");
   checkRepositoryUrl(repoUrl, repositoryRules(rules));
   if (integrationId != null) await checkIntegration(queries, tenant, integrationId, repoUrl);
   if (ref != null) fullRef(ref);
@@ -101,12 +98,12 @@ function checkImage(
   // Nothing pushes an image of another registry: a revision without one would wait for ever.
   if (imageUri == null && source === 'external_docker') throw missing('image_uri', source);
   if (imageUri == null) return;
-  if (!IMAGE_NAME.test(imageUri)) throw wrong("'source_revision_config.image_uri' is no name of an image");
+  if (!IMAGE_NAME.test(imageUri)) throw invalidSource("'source_revision_config.image_uri' is no name of an image");
   if (source === 'internal_docker' && !imageUri.startsWith(`${registry.imagesOf(deploymentId)}/`)) {
-    throw wrong(`'source_revision_config.image_uri' must be below ${registry.imagesOf(deploymentId)}`);
+    throw invalidSource(`'source_revision_config.image_uri' must be below ${registry.imagesOf(deploymentId)}`);
   }
   if (source === 'external_docker' && registry.holds(imageUri)) {
-    throw wrong("images of this platform's registry are for the source 'internal_docker'");
+    throw invalidSource("images of this platform's registry are for the source 'internal_docker'");
   }
 }
 
@@ -117,7 +114,4 @@ function checkImage(
 const IMAGE_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[\w.-]+)*(?::[\w.-]+)?(?:@[a-z0-9+.-]+:[0-9a-f]+)?$/;
 
 const missing = (field: keyof SourceRevisionConfig, source: DeploymentSource) =>
-  wrong(`'source_revision_config.${field}' is required for the source '${source}'`);
-
-const wrong = (message: string) =>
-  new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid' });
+  invalidSource(`'source_revision_config.${field}' is required for the source '${source}'`);

@@ -5,7 +5,7 @@ import type {
   GitServerType,
   SourceConfig,
 } from '@runyard/contracts';
-import type { RolloutRevision } from '@runyard/deployments';
+import { invalidSource, type RolloutRevision } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import { checkRepositoryUrl, type RepositoryListing, type RepositoryRules } from '@runyard/git-servers';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
@@ -121,14 +121,9 @@ async function requireIntegration(
 ): Promise<IntegrationRow> {
   const { organizationId, workspaceId } = tenant;
   const row = await queries.githubIntegration.findFirst({ where: { id, organizationId, workspaceId } });
-  if (!row)
-    throw new BadRequestError(`Source configuration error: there is no integration ${id} in this workspace.`, {
-      code: 'source_invalid',
-    });
+  if (!row) throw invalidSource(`there is no integration ${id} in this workspace`);
   if (!URL.canParse(repoUrl) || new URL(repoUrl).origin !== row.url) {
-    throw new BadRequestError(`Source configuration error: the integration ${id} is for repositories of ${row.url}.`, {
-      code: 'source_invalid',
-    });
+    throw invalidSource(`the integration ${id} is for repositories of ${row.url}`);
   }
   return row;
 }

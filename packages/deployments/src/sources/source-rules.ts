@@ -1,6 +1,7 @@
 import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import type { PodRules } from '@runyard/deployments';
-import { driverKindOf, isEmpty } from '@runyard/deployments';
+import type { PodRules } from '../compute/pod-overrides.ts';
+import { driverKindOf } from '../drivers/driver-kinds.ts';
+import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, invalidSource } from './source-fields.ts';
 

@@ -1,6 +1,7 @@
 import type { ComputeType, DeploymentType, ResourceSpec, SourceConfig } from '@runyard/contracts';
-import { driverKindOf, findPodOverrideFault, type PodRules } from '@runyard/deployments';
 import { InvalidFieldError } from '@runyard/service-kit';
+import { findPodOverrideFault, type PodRules } from '../compute/pod-overrides.ts';
+import { driverKindOf } from '../drivers/driver-kinds.ts';
 
 /**
  * Matches fields that no data plane supports: servers of the deployment's own, and parts of pods that would give it

@@ -2,7 +2,7 @@ import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runy
 import { BadRequestError } from '@runyard/service-kit';
 
 /** Fields that cannot change after a deployment is created. */
-export const IMMUTABLE = [
+export const IMMUTABLE_FIELDS = [
   'integration_id',
   'repo_url',
   'project_path',
