@@ -21,7 +21,10 @@ export {
   runsArtifact,
 } from './drivers/driver-kinds.ts';
 export { breadthOf, type DesiredHalt, type HaltOutcome, type HaltProgress, uniteHalts } from './halts/desired-halt.ts';
+export { HostNames, isRoot } from './hosts/host-names.ts';
+export { distinctSlugOf, slugOf } from './hosts/slug.ts';
 export { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from './images/agent-server-label.ts';
+export { CombinedSamples } from './metrics/combined-samples.ts';
 export type { DeploymentMetricValues, Sample, SampleSink } from './metrics/sample.ts';
 export type { Artifact, ImageArtifact } from './revisions/artifact.ts';
 export { BuildError } from './revisions/build-error.ts';
@@ -37,6 +40,17 @@ export type { Activation, RolloutDeployment, RolloutRevision } from './revisions
 export { passwordPlace } from './secrets/password-place.ts';
 export { checkReferences, ReferencedSecrets, secretReferencesVariable } from './secrets/secret-references.ts';
 export { checkSecrets, SecretSets } from './secrets/secret-set.ts';
-export { IMMUTABLE_FIELDS, invalidSource } from './sources/source-fields.ts';
+export { StoredSourceConfig, toSentUrl } from './sources/custom-url.ts';
+export {
+  changeRevisionSource,
+  changeSourceConfig,
+  checkCommit,
+  checkNoRevisionFields,
+  needsRevision,
+  type RevisionSource,
+  removeComputedFields,
+  toStoredSourceConfig,
+} from './sources/source-changes.ts';
+export { invalidSource } from './sources/source-fields.ts';
 export { checkSourceRules } from './sources/source-rules.ts';
 export { projectUsersVariable, type SystemUser, UserRange } from './system-users/user-range.ts';

@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
-import { chooseDriverKinds, findPodRules, ReferencedSecrets, runsArtifact, SecretSets } from '@runyard/deployments';
+import {
+  chooseDriverKinds,
+  findPodRules,
+  HostNames,
+  ReferencedSecrets,
+  runsArtifact,
+  SecretSets,
+} from '@runyard/deployments';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
@@ -38,7 +45,6 @@ import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentTokens } from './deployments/deployment-tokens.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
-import { HostNames } from './deployments/host-names.ts';
 import { logRoutes } from './deployments/log-routes.ts';
 import { LogService } from './deployments/log-service.ts';
 import { metricsRoutes } from './deployments/metrics-routes.ts';
@@ -47,6 +53,7 @@ import { pushTokenRoutes } from './deployments/push-token-routes.ts';
 import { revisionRoutes } from './deployments/revision-routes.ts';
 import { RevisionService } from './deployments/revision-service.ts';
 import { RolloutSignals } from './deployments/rollout-signals.ts';
+import { SampleStore } from './deployments/sample-store.ts';
 import { FormerOAuthRows } from './former-oauth-rows/former-oauth-rows.ts';
 import { formerRowRoutes } from './former-oauth-rows/former-row-routes.ts';
 import { haltRoutes } from './halts/halt-routes.ts';
@@ -57,7 +64,6 @@ import { imageRoutes } from './image-registry/image-routes.ts';
 import { ProjectImages } from './image-registry/project-images.ts';
 import { RegistryService } from './image-registry/registry-service.ts';
 import { openListeners } from './listeners/open-listeners.ts';
-import { SampleStore } from './monitoring/sample-store.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';

@@ -7,7 +7,16 @@ import {
   isUuid,
 } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
-import { checkReferences, checkSecrets, isEmpty } from '@runyard/deployments';
+import {
+  checkCommit,
+  checkReferences,
+  checkSecrets,
+  distinctSlugOf,
+  isEmpty,
+  removeComputedFields,
+  slugOf,
+  toStoredSourceConfig,
+} from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
   AppError,
@@ -28,16 +37,9 @@ import { type DeploymentFilter, deploymentStore, type PageRequest } from '../rev
 import { haltLock, haltStore } from '../revisions/halts/halt-store.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import type { ChangeDependencies } from './change-dependencies.ts';
-import {
-  checkCommit,
-  type DesiredSpec,
-  planPatch,
-  removeComputedFields,
-  toStoredSourceConfig,
-} from './deployment-changes.ts';
+import { type DesiredSpec, planPatch } from './deployment-changes.ts';
 import { placeDeployment } from './placement.ts';
 import { requestDeletion } from './request-deletion.ts';
-import { distinctSlugOf, slugOf } from './slug.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';
 
 /** Removing processes and a small database takes about a second, so a caller who waits finds the deployment deleted. */

@@ -7,12 +7,10 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
-import type { SecretSets } from '@runyard/deployments';
+import { type HostNames, isRoot, type SecretSets, type StoredSourceConfig, toSentUrl } from '@runyard/deployments';
 import { hasPermission, type Principal } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { shownStatus } from '../revisions/shown-status.ts';
-import { type StoredSourceConfig, toSentUrl } from './custom-url.ts';
-import { type HostNames, isRoot } from './host-names.ts';
 
 /** Makes the response bodies of deployments and revisions. */
 export class DeploymentView {

@@ -1,7 +1,6 @@
 import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
-import type { ReferencedSecrets } from '@runyard/deployments';
-import { checkSourceRules, invalidSource, isEmpty } from '@runyard/deployments';
+import { checkSourceRules, type HostNames, invalidSource, isEmpty, type ReferencedSecrets } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { Tenant } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -14,7 +13,6 @@ import { deploymentStore } from '../revisions/deployment-store.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
-import type { HostNames } from './host-names.ts';
 import { findCompute } from './placement.ts';
 import { toStoredConfiguration } from './stored-configuration.ts';
 

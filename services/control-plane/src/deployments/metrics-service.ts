@@ -1,10 +1,10 @@
 import type { DeploymentMetrics, DeploymentMetricsPoint } from '@runyard/contracts';
+import { CombinedSamples } from '@runyard/deployments';
 import { parseRequestTime } from '@runyard/revision-logs';
 import { InvalidFieldError, type Principal, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
-import { CombinedSamples } from '../monitoring/combine-samples.ts';
-import type { SampleStore } from '../monitoring/sample-store.ts';
 import { deploymentStore } from '../revisions/deployment-store.ts';
+import type { SampleStore } from './sample-store.ts';
 
 const DEFAULT_WINDOW_MS = 15 * 60_000;
 /** A dashboard has hardly more pixels to draw them. */

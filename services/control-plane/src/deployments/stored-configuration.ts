@@ -1,8 +1,8 @@
 import { SecretReference, SourceRevisionConfig } from '@runyard/contracts';
+import { StoredSourceConfig } from '@runyard/deployments';
 import Type from 'typebox';
 import { Clean } from 'typebox/value';
 import type { Prisma } from '../generated/client.ts';
-import { StoredSourceConfig } from './custom-url.ts';
 import type { DesiredSpec } from './deployment-changes.ts';
 
 const SecretReferences = Type.Array(SecretReference);

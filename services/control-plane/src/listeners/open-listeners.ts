@@ -1,4 +1,4 @@
-import type { SecretSets } from '@runyard/deployments';
+import type { HostNames, SecretSets } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import { CopiedLogs } from '@runyard/revision-logs';
@@ -9,10 +9,9 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
-import type { HostNames } from '../deployments/host-names.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
+import type { SampleStore } from '../deployments/sample-store.ts';
 import type { Registry } from '../image-registry/registry.ts';
-import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import { CallerCheck } from './caller-check.ts';
 import { acceptDataPlaneKeys } from './data-plane-principal.ts';

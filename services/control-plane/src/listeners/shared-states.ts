@@ -1,8 +1,7 @@
 import type { ProcessCounts, SharedState } from '@runyard/contracts';
-import { passwordPlace } from '@runyard/deployments';
+import { type HostNames, passwordPlace } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { Queries } from '../database/database.ts';
-import type { HostNames } from '../deployments/host-names.ts';
 import type { Deployment, Prisma } from '../generated/client.ts';
 import { storePassword } from '../revisions/database-passwords.ts';
 

@@ -1,6 +1,6 @@
 import { findDeploymentByUrl, getRoutes, isUuid, type LocatedDeployment } from '@runyard/contracts';
+import type { HostNames } from '@runyard/deployments';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import type { HostNames } from '../deployments/host-names.ts';
 import { routeOf } from '../events/deployment-events.ts';
 import type { Deployment, PrismaClient } from '../generated/client.ts';
 

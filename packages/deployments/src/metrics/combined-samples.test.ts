@@ -1,7 +1,7 @@
 import { DeploymentMetricsPoint } from '@runyard/contracts';
-import type { DeploymentMetricValues } from '@runyard/deployments';
 import { describe, expect, it } from 'vitest';
-import { CombinedSamples } from './combine-samples.ts';
+import { CombinedSamples } from './combined-samples.ts';
+import type { DeploymentMetricValues } from './sample.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
 /** The figures of a deployment without processes and requests. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeRevisionSource, changeSourceConfig, checkCommit, needsRevision } from './deployment-changes.ts';
+import { changeRevisionSource, changeSourceConfig, checkCommit, needsRevision } from './source-changes.ts';
 
 describe('a change of a deployment', () => {
   it.each([

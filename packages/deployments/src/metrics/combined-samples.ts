@@ -1,4 +1,4 @@
-import type { DeploymentMetricValues } from '@runyard/deployments';
+import type { DeploymentMetricValues } from './sample.ts';
 
 interface TimedMetrics {
   takenAt: Date;

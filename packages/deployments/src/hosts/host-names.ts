@@ -1,7 +1,7 @@
 import type { SourceConfig } from '@runyard/contracts';
-import { invalidSource } from '@runyard/deployments';
 import { ConfigError } from '@runyard/service-kit';
-import type { Deployment } from '../generated/client.ts';
+import type { RolloutDeployment } from '../revisions/rollout-rows.ts';
+import { invalidSource } from '../sources/source-fields.ts';
 import { CustomDomains, hostOf, isAtOrBelow, isSameHost } from './custom-domains.ts';
 
 /** The deployment to which a URL leads, as the URL names it. */
@@ -60,12 +60,12 @@ export class HostNames {
   }
 
   /** Returns the URL below the gateway's own host, which works without any DNS entry for the deployment. */
-  pathUrlOf({ id }: Pick<Deployment, 'id'>): string {
+  pathUrlOf({ id }: Pick<RolloutDeployment, 'id'>): string {
     return `${this.#publicUrl}/deployments/${id}`;
   }
 
   /** Returns all URLs by which the gateway leads clients to the deployment. */
-  urlsOf(deployment: Pick<Deployment, 'id' | 'name' | 'slug' | 'customHost' | 'workspaceId'>): string[] {
+  urlsOf(deployment: Pick<RolloutDeployment, 'id' | 'name' | 'slug' | 'customHost' | 'workspaceId'>): string[] {
     const { name, slug, customHost, workspaceId } = deployment;
     const { protocol, port } = new URL(this.#publicUrl);
     const isReached = customHost !== null && this.isAllowedHost(customHost, workspaceId);
@@ -78,7 +78,7 @@ export class HostNames {
   }
 
   /** Returns the root URL of the host named by its slug; null without a domain for deployments. */
-  slugUrlOf({ slug }: Pick<Deployment, 'slug'>): string | null {
+  slugUrlOf({ slug }: Pick<RolloutDeployment, 'slug'>): string | null {
     if (this.#domain === undefined) return null;
     const { protocol, port } = new URL(this.#publicUrl);
     return `${protocol}//${slug}.${this.#domain}${port && `:${port}`}`;
@@ -88,7 +88,7 @@ export class HostNames {
    * Returns the URL to show where there is one field for it: the host of the slug, except in a domain such as
    * `localhost` whose subdomains not all clients resolve.
    */
-  defaultUrlOf(deployment: Pick<Deployment, 'id' | 'slug'>): string {
+  defaultUrlOf(deployment: Pick<RolloutDeployment, 'id' | 'slug'>): string {
     const isResolved = this.#domain !== undefined && !isAtOrBelow(this.#domain, 'localhost');
     return (isResolved && this.slugUrlOf(deployment)) || this.pathUrlOf(deployment);
   }
