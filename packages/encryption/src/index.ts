@@ -5,6 +5,7 @@
  * - `DataCipher`: content of a deployment. `openDataCipher`, `createDataCipher` and `NO_ENCRYPTION` are those of variables,
  *   and `ProjectCipher` encrypts under `DataKeys` that handlers of the project encrypt. `JSON_PLACES` names to those
  *   what they are given.
+ * - `Signatures`: proofs that this platform has made a text, for one purpose each.
  * - `EncryptionScope`: runs work whose writes are encrypted like something else; `NO_SCOPE` changes nothing.
  * - `undecryptableValue`: what stands in lists for what cannot be decrypted; `EncryptionError`, `DataKeyError`: why;
  *   `KeyUnavailableError`: its key is not to be had here; `keyHeaderOf`: which key that is.
@@ -38,4 +39,5 @@ export {
   type PlacedJson,
   type StoredDataKey,
 } from './project/types.ts';
+export { Signatures } from './signatures.ts';
 export { undecryptableValue } from './undecryptable-value.ts';

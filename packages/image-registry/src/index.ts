@@ -13,5 +13,6 @@ export {
   repositoryName,
   resourceAt,
 } from './registry-address.ts';
+export { RegistryService } from './registry-service.ts';
 export { type HeldGrant, type RegistryGrant, RegistryTokens } from './registry-tokens.ts';
 export { RegistryUnavailableError } from './registry-unavailable-error.ts';

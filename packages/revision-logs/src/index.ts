@@ -1,12 +1,13 @@
 export { CopiedLogs, LogFileFullError } from './copied-logs.ts';
 export { eachLine } from './each-line.ts';
-export { timeOfId } from './entry-ids.ts';
 export { EntryMaker, type WriteOptions } from './entry-maker.ts';
 export { withLastLines } from './last-lines.ts';
-export { ID_LENGTH_MAX, messageOf, type StoredEntry } from './log-entry.ts';
+export { ID_LENGTH_MAX, type StoredEntry } from './log-entry.ts';
+export { logPageOf, logQueryOf } from './log-pages.ts';
 export { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from './log-segments.ts';
 export { logVariables, openLogs } from './open-logs.ts';
-export { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from './read-logs.ts';
+export { readLogs } from './read-logs.ts';
+export { toStoredEntry } from './reported-entry.ts';
 export { parseRequestTime } from './request-time.ts';
 export { makeLogOpener, type OpenRevisionLog, type RevisionLog } from './revision-log.ts';
 export { secretMask } from './secret-mask.ts';

@@ -14,7 +14,7 @@ import {
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openIdempotencyKeys } from '@runyard/idempotency';
-import { RegistryAddress, RegistryTokens } from '@runyard/image-registry';
+import { RegistryAddress, RegistryService, RegistryTokens } from '@runyard/image-registry';
 import { registerLeaseOwner } from '@runyard/leases';
 import { AbandonedFiles, INCOMING, openObjectStorage, startObjectRemovals } from '@runyard/object-storage';
 import { LeasedOwnership } from '@runyard/reconciler';
@@ -62,7 +62,6 @@ import { FormerImages } from './image-registry/former-image-rows.ts';
 import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
 import { imageRoutes } from './image-registry/image-routes.ts';
 import { ProjectImages } from './image-registry/project-images.ts';
-import { RegistryService } from './image-registry/registry-service.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { StoredBytes } from '@runyard/contracts';
+import { RegistryService } from '@runyard/image-registry';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { RegistryService } from '../src/image-registry/registry-service.ts';
 import { StorageQuota } from '../src/storage-quota/storage-quota.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));

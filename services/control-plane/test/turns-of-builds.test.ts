@@ -28,7 +28,7 @@ afterEach(async () => {
 
 type Order = BuildOrder & { epoch: number };
 
-/** What gets revisions built, with a queue in which jobs have ids and are taken in order. */
+/** Makes the parts that get revisions built, with a queue in which jobs have ids and are taken in order. */
 function platformWith({ buildsMax }: { buildsMax?: number } = {}) {
   const waiting = new Map<string, BuildJob>();
   const store = new BuildStore({ database, runsProjects: true, buildsMax, onMoved: () => {} });

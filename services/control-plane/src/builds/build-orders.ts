@@ -4,10 +4,9 @@ import type { BuildEnd, BuildOrder, BuildReport, BuildReportAnswer } from '@runy
 import { isUnavailable } from '@runyard/database';
 import { BuildError, failRevision, RevisionEndedError, reachStatus } from '@runyard/deployments';
 import type { ObjectStorage } from '@runyard/object-storage';
-import { type CopiedLogs, LogFileFullError } from '@runyard/revision-logs';
+import { type CopiedLogs, LogFileFullError, toStoredEntry } from '@runyard/revision-logs';
 import { ConflictError, type Logger, NotFoundError, UnavailableError } from '@runyard/service-kit';
 import type { Revision } from '../generated/client.ts';
-import { toStoredEntry } from '../revision-log-entries.ts';
 import { uploadedArchiveOf } from '../sources/uploads/uploaded-source.ts';
 import type { BuildArchives } from './build-archives.ts';
 import type { BuildQueue } from './build-queue.ts';

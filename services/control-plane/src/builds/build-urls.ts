@@ -1,6 +1,6 @@
 import type { BuildUrlQuery } from '@runyard/contracts';
+import { Signatures } from '@runyard/encryption';
 import { ForbiddenError } from '@runyard/service-kit';
-import { Signatures } from '../signatures.ts';
 
 /** The purpose of a build's URL, which is the last part of its path. */
 export type BuildUrlPurpose = 'order' | 'report' | 'end' | 'source' | 'archive';

@@ -12,9 +12,9 @@ import type {
 import { withDeadline } from '@runyard/deadline';
 import type { ReferencedSecrets, RolloutDeployment, RolloutRevision, SecretSets } from '@runyard/deployments';
 import { Artifacts, BuildError, type BuildInput, openFolderOf } from '@runyard/deployments';
+import type { RegistryService } from '@runyard/image-registry';
 import type { OpenRevisionLog, RevisionLog } from '@runyard/revision-logs';
 import type { ProjectImages } from '../image-registry/project-images.ts';
-import type { RegistryService } from '../image-registry/registry-service.ts';
 import { isStorageOutage } from '../image-registry/storage-outage.ts';
 import type { BuildSource, BuildSources } from '../sources/build-source.ts';
 import type { BuildArchives } from './build-archives.ts';

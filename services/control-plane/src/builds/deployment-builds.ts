@@ -46,7 +46,7 @@ export class DeploymentBuilds implements DeploymentWork {
     if (next?.id !== id) working.abort(new Error('interrupted'));
   }
 
-  /** Whatever became of this deployment's builds, another one of its organization may be the next. */
+  /** Looks at the deployment, and queues the next build of its organization, which may be that of another one. */
   async step(): Promise<StepResult> {
     const { store, queue } = this.#dependencies;
     const deployment = await store.find(this.#id);

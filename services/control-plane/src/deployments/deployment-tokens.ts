@@ -1,5 +1,5 @@
 import { DEPLOYMENT_TOKEN_VARIABLE, isUuid, type Secret } from '@runyard/contracts';
-import { Signatures } from '../signatures.ts';
+import { Signatures } from '@runyard/encryption';
 
 const TOKEN = /^rdt_([0-9a-f-]{36})_([\w-]{43})$/;
 

@@ -7,8 +7,7 @@ import {
   type ProjectLayer,
 } from '@runyard/contracts';
 import { BuildError } from '@runyard/deployments';
-import { PROJECT_REPOSITORY, type RegistryTokens } from '@runyard/image-registry';
-import type { RegistryService } from './registry-service.ts';
+import { PROJECT_REPOSITORY, type RegistryService, type RegistryTokens } from '@runyard/image-registry';
 
 /** Longer than any build and its queue. */
 const PUSH_TOKEN_MS = 24 * 3_600_000;

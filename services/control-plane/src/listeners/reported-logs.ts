@@ -1,7 +1,6 @@
 import type { LogReport, LogReportAnswer } from '@runyard/contracts';
-import { type CopiedLogs, LogFileFullError } from '@runyard/revision-logs';
+import { type CopiedLogs, LogFileFullError, toStoredEntry } from '@runyard/revision-logs';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
-import { toStoredEntry } from '../revision-log-entries.ts';
 import type { Speaker } from './speaker.ts';
 
 /** Stores log lines that data planes report of their revisions. They are read like all other logs. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { Signatures } from '@runyard/encryption';
 import { Lease, leaseMsFor } from '@runyard/leases';
 import type { ObjectRemovals, ObjectStorage } from '@runyard/object-storage';
 import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
-import { Signatures } from '../../signatures.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { SWEEP_MS, Uploads } from './uploads.ts';
 

@@ -1,9 +1,8 @@
 import { BuildError } from '@runyard/deployments';
-import { RegistryTokens, RegistryUnavailableError } from '@runyard/image-registry';
+import { RegistryService, RegistryTokens, RegistryUnavailableError } from '@runyard/image-registry';
 import { INTERNAL_TOKEN, sendJson, startFakeServer } from '@runyard/test-kit/fake-platform';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ProjectImages } from './project-images.ts';
-import { RegistryService } from './registry-service.ts';
 
 type Answer = Parameters<typeof startFakeServer>[0];
 

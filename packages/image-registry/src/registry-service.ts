@@ -5,10 +5,10 @@ import {
   type StoredBytesRequest,
   validatorOf,
 } from '@runyard/contracts';
-import { RegistryUnavailableError } from '@runyard/image-registry';
 import { InternalTokenRefusedError } from '@runyard/service-kit';
 import type { Static, TSchema } from 'typebox';
 import { request } from 'undici';
+import { RegistryUnavailableError } from './registry-unavailable-error.ts';
 
 const QUESTION_TIMEOUT_MS = 3_000;
 /** A bucket may have many objects of one deployment. What is left is removed by the next attempt. */

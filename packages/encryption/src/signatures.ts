@@ -7,8 +7,11 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 export class Signatures {
   readonly #keys: [Buffer, ...Buffer[]];
 
-  /** @param encryptionKeys the valid value of ENCRYPTION_KEY */
-  constructor(encryptionKeys: string, purpose: 'upload url v1' | 'deployment token v1' | 'build url v1') {
+  /**
+   * @param encryptionKeys the valid value of ENCRYPTION_KEY
+   * @param purpose another text for each kind of what is signed
+   */
+  constructor(encryptionKeys: string, purpose: string) {
     const texts = encryptionKeys
       .split(',')
       .map((text) => text.trim())

@@ -1,5 +1,6 @@
 import type { ReportedLogEntry } from '@runyard/contracts';
-import { type StoredEntry, timeOfId } from '@runyard/revision-logs';
+import { timeOfId } from './entry-ids.ts';
+import type { StoredEntry } from './log-entry.ts';
 
 /** Returns an entry that another service reports as it is stored. Its time is the one in its id. */
 export function toStoredEntry({
