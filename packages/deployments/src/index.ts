@@ -20,7 +20,8 @@ export {
   processKind,
   runsArtifact,
 } from './drivers/driver-kinds.ts';
-export { breadthOf, type DesiredHalt, type HaltOutcome, type HaltProgress, uniteHalts } from './halts/desired-halt.ts';
+export { type DesiredHalt, type HaltOutcome, type HaltProgress, uniteHalts } from './halts/desired-halt.ts';
+export { haltStateOf } from './halts/halt-state.ts';
 export { HostNames, isRoot } from './hosts/host-names.ts';
 export { distinctSlugOf, slugOf } from './hosts/slug.ts';
 export { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from './images/agent-server-label.ts';

@@ -1,8 +1,8 @@
+export { reasonToIgnorePush } from './pushes.ts';
 export { RepositoryListing } from './repository-listing.ts';
 export {
   checkRepositoryUrl,
   fullRef,
-  isSameRepository,
   policyOf,
   type RepositoryRules,
   resolveRepository,

@@ -65,13 +65,9 @@ export class Builds {
       const source = await this.#openSource(revision);
       const images = this.#imagesFor(revision);
       const check = () => Promise.all([source?.check?.(signal), images && registry.checkAvailable(signal)]);
-      let product: BuildProduct | null = null;
-      const work = async (onBegin: () => void) => {
-        onBegin();
-        product = await withDeadline(signal, timeoutMs, (limited) => this.#findProduct(revision, source, log, limited));
-      };
-      await retryDuringOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
-      return product;
+      const work = () =>
+        withDeadline(signal, timeoutMs, (limited) => this.#findProduct(revision, source, log, limited));
+      return await retryDuringOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
     } catch (error) {
       signal.throwIfAborted();
       if (!isStorageOutage(error)) throw error;

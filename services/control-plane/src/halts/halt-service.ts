@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HaltRequest, HaltState } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
-import { breadthOf, type HaltOutcome } from '@runyard/deployments';
+import { type HaltOutcome, haltStateOf } from '@runyard/deployments';
 import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
@@ -28,8 +28,6 @@ export interface HaltServiceOptions {
 /** Milliseconds that a caller waits for deployments to confirm a change. */
 const CONFIRMATION_MS = 3_000;
 const LOOK_EVERY_MS = 50;
-const SCOPES = ['organization', 'workspace', 'deployment'] as const;
-const LISTED_MAX = 100;
 
 /** Records halts and resumes as desired state, and tells how far data planes are with them. */
 export class HaltService {
@@ -116,33 +114,11 @@ export class HaltService {
       },
       orderBy: { createdAt: 'asc' },
     });
-    const outcomes = rows.map((row) => row.haltProgress as unknown as HaltOutcome | null);
-    const sum = (of: 'runs_cancelled' | 'runs_in_flight' | 'runs_queued') =>
-      outcomes.reduce((total, outcome) => total + (outcome?.[of] ?? 0), 0);
-    const unreached = rows.filter(({ haltVersion, haltReachedVersion }) => haltVersion !== haltReachedVersion);
-    return {
-      is_halted: halts.length > 0,
-      halts: halts
-        .sort((one, other) => breadthOf(one) - breadthOf(other))
-        .map((halt) => ({
-          scope: SCOPES[breadthOf(halt)],
-          reason: halt.reason,
-          queued: halt.cancelsQueued ? 'cancel' : 'keep',
-          created_by: halt.createdBy,
-          created_at: halt.createdAt.toISOString(),
-        })),
-      deployments: rows.length,
-      reached: rows.length - unreached.length,
-      runs_cancelled: sum('runs_cancelled'),
-      runs_in_flight: sum('runs_in_flight'),
-      runs_queued: sum('runs_queued'),
-      not_reached: unreached.slice(0, LISTED_MAX).map((row) => ({
-        deployment_id: row.id,
-        name: row.name,
-        listener_id: row.listenerId,
-        message: (row.haltProgress as unknown as HaltOutcome | null)?.message ?? null,
-      })),
-    };
+    const deployments = rows.map(({ haltProgress, ...row }) => ({
+      ...row,
+      outcome: haltProgress as unknown as HaltOutcome | null,
+    }));
+    return haltStateOf(halts, deployments);
   }
 
   async #targetOf(caller: Principal, subject: HaltSubject): Promise<HaltTarget> {

@@ -1,18 +1,10 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import {
-  conforms,
-  type DeploymentPatch,
-  type GithubDelivery,
-  GithubPushEvent,
-  type GithubWebhook,
-  type Revision,
-  type SourceConfig,
-} from '@runyard/contracts';
+import type { DeploymentPatch, GithubDelivery, GithubWebhook, Revision, SourceConfig } from '@runyard/contracts';
 import type { Cipher } from '@runyard/encryption';
-import { fullRef, isSameRepository } from '@runyard/git-servers';
+import { reasonToIgnorePush } from '@runyard/git-servers';
 import { BadRequestError, type Principal, type Tenant, tenantOf, UnauthorizedError } from '@runyard/service-kit';
 import type { Queries } from '../../database/database.ts';
-import type { Deployment, PrismaClient } from '../../generated/client.ts';
+import type { PrismaClient } from '../../generated/client.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
 import { webhookStore } from './webhook-store.ts';
 
@@ -75,7 +67,9 @@ export class GithubWebhooks {
     // A revision of another source may have been created since. The repository's last settings still count.
     const { repo_ref, langgraph_config_path } = await webhookStore.findBranch(prisma, deploymentId);
     const { organizationId, workspaceId } = deployment;
-    const reason = reasonToIgnore(parse(body), deployment, repo_ref);
+    const { repo_url, build_on_push } = deployment.sourceConfig as SourceConfig;
+    const built = { repoUrl: repo_url, buildsOnPush: build_on_push === true, ref: repo_ref };
+    const reason = reasonToIgnorePush(body, built);
     if (reason !== null) return { revision_id: null, ignored: reason };
 
     // The body contains the time of the push, so no two pushes have the same digest, but a repeated delivery has.
@@ -138,29 +132,3 @@ function invalidSignature(): UnauthorizedError {
 }
 
 const place = (deploymentId: string) => `deployment/${deploymentId}/github-webhook`;
-
-function parse(body: Buffer): object {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // The error below covers invalid JSON.
-  }
-  throw new BadRequestError('The delivery is no JSON object. The webhook must send application/json.');
-}
-
-/** Returns the full name of the ref that a deployment is built from; null when the push does not say it. */
-function builtRef(ref: string | null | undefined, { repository }: GithubPushEvent): string | null {
-  if (ref != null) return fullRef(ref);
-  return repository.default_branch == null ? null : `refs/heads/${repository.default_branch}`;
-}
-
-function reasonToIgnore(event: object, deployment: Deployment, ref: string | null | undefined): string | null {
-  const { repo_url: repoUrl, build_on_push: isWanted } = deployment.sourceConfig as SourceConfig;
-  if (!conforms(GithubPushEvent, event)) return 'this is no push';
-  if (!isWanted) return 'the deployment does not build on push';
-  if (repoUrl == null || !isSameRepository(repoUrl, event.repository.clone_url)) return 'this is another repository';
-  if (event.created || event.deleted) return 'a branch or a tag was made or deleted';
-  if (event.ref !== builtRef(ref, event)) return 'this is another branch';
-  return null;
-}
