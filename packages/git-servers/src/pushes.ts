@@ -18,7 +18,7 @@ function builtRef(ref: string | null | undefined, { repository }: GithubPushEven
   return repository.default_branch == null ? null : `refs/heads/${repository.default_branch}`;
 }
 
-/** What of a repository is built. */
+/** The repository and the ref that a deployment is built from. */
 export interface BuiltRef {
   repoUrl: string | null | undefined;
   buildsOnPush: boolean;
