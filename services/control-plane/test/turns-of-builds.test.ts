@@ -62,6 +62,7 @@ function platformWith({ buildsMax }: { buildsMax?: number } = {}) {
     look,
     takeJob,
     order,
+    store,
     /** A builder takes jobs until one has an order. */
     async takeOrder(): Promise<Order | undefined> {
       for (;;) {
@@ -166,4 +167,14 @@ it('a builder that gets the job of one that was killed gets its order by a URL o
   expect(await platform.order(job)).toBeNull();
   expect((await platform.takeOrder())?.epoch).toBe(2);
   expect(await platform.order(job)).toBeNull();
+});
+
+it('a look that ends after the order has begun makes no second job of the same build', async () => {
+  const platform = platformWith();
+  const [revisionId] = await waitInTurn(platform, [randomUUID()]);
+  await platform.takeOrder();
+  await platform.store.awaitBuilder(revisionId!);
+  const { deploymentId } = await database.prisma.revision.findUniqueOrThrow({ where: { id: revisionId! } });
+  await platform.look(deploymentId);
+  expect(platform.takeJob()).toBeUndefined();
 });

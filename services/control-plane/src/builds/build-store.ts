@@ -124,11 +124,13 @@ export class BuildStore implements RevisionStatuses {
     return revision?.buildEpoch === epoch && revision.buildReportedAt !== null ? revision : null;
   }
 
-  /** Notes that nothing but a builder lacks to build the revision. */
+  /** Notes that nothing but a builder lacks to build the revision, unless one has begun meanwhile. */
   async awaitBuilder(revisionId: string): Promise<void> {
     await this.#database.pool.query(
-      'UPDATE revision SET awaiting_builder_since = now() WHERE id = $1 AND awaiting_builder_since IS NULL',
-      [revisionId],
+      `UPDATE revision SET awaiting_builder_since = now()
+       WHERE id = $1 AND awaiting_builder_since IS NULL
+         AND (build_reported_at IS NULL OR build_reported_at < now() - $2 * interval '1 millisecond')`,
+      [revisionId, LOST_MS],
     );
   }
 
