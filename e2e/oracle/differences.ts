@@ -55,6 +55,12 @@ export const INTENDED: readonly IntendedDifference[] = [
     reason: 'A copied thread shows its values at once.',
   },
   {
+    places: /^status$/,
+    requests: /^POST \/threads$/,
+    theirs: 'interrupted',
+    reason: 'A thread that is created is idle, also where its state has a node that comes next.',
+  },
+  {
     places: /^interrupts\.ID$/,
     requests: THREADS,
     reason: 'Interrupts of a subgraph are named by the task of the thread, which is in its state.',

@@ -99,9 +99,9 @@ describe('an MCP client that looks for the issuer of tokens', () => {
   });
 
   it('gets no host of its own writing into the answer', async () => {
-    expect((await ask(`/deployments/support${WELL_KNOWN}/mcp`, {}, 'a"b')).body).toMatchObject(
-      describes(`${ISSUER}/deployments/support/mcp`),
-    );
+    const refused = await ask(`/deployments/support${WELL_KNOWN}/mcp`, {}, 'a"b');
+    expect(refused).toMatchObject({ status: 400, challenge: undefined });
+    expect(JSON.stringify(refused.body)).not.toContain('a\\"b');
   });
 });
 

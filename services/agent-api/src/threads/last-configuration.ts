@@ -37,7 +37,7 @@ export class LastConfiguration {
     const [run] = origin
       ? await engine.findRuns([origin.runId])
       : await engine.listRuns({ threadId, limit: 1, offset: 0 });
-    if (run && !run.fault) return configurationOf(run.kwargs as RunArguments);
+    if (run && !run.fault) return configurationOf(run.kwargs as RunArguments, { isCopy: run.threadId !== threadId });
     return origin?.assistantId ? this.#ofAssistant(origin.assistantId, graphId) : undefined;
   }
 
@@ -53,8 +53,10 @@ export class LastConfiguration {
   }
 }
 
-function configurationOf({ config, context }: RunArguments): FactoryConfig {
-  // A factory may make the graph for the run's user.
-  const configurable = { ...configurableOfGraph(config.configurable), ...privateOf(config.configurable) };
+/** @param isCopy true for a state that was copied from the thread of the run */
+function configurationOf({ config, context }: RunArguments, { isCopy }: { isCopy: boolean }): FactoryConfig {
+  // A factory may make the graph for the run's user, who need not be the one of a copy.
+  const ofUser = isCopy ? {} : privateOf(config.configurable);
+  const configurable = { ...configurableOfGraph(config.configurable), ...ofUser };
   return { ...config, configurable, context };
 }

@@ -155,7 +155,7 @@ export class StateService {
       const request = { graphId, threadId, supersteps };
       const update = await this.#options.host.updateState(request, this.#options.backends(fence));
       const state = (update.state as ThreadState | undefined) ?? (await this.#newest(threadId, graphId));
-      await drafts.complete({ fence, thread, ...storedState(state), status: statusByNext(state) }, keyed);
+      await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) }, keyed);
     } catch (error) {
       // While the database is away this is left to the sweep of rows without a thread.
       await drafts.discard(fence).catch(() => undefined);
@@ -277,7 +277,7 @@ export class StateService {
 type StatusRule = (state: ThreadState) => ThreadStatus | null;
 
 const keepStatus: StatusRule = () => null;
-const statusByNext = ({ next }: ThreadState): ThreadStatus => (next.length > 0 ? 'interrupted' : 'idle');
+const statusByNext: StatusRule = ({ next }) => (next.length > 0 ? 'interrupted' : 'idle');
 /** The status of a thread whose steps were cut short, unless they ask something. */
 export const statusByQuestions: StatusRule = ({ interrupts }) => (interrupts.length > 0 ? 'interrupted' : 'idle');
 

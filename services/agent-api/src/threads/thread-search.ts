@@ -22,6 +22,11 @@ export interface ThreadSearch extends ThreadFilters, Pick<ThreadSearchRequest, '
  * threads the two cost about the same when one thread in a hundred matches.
  */
 const SCANNED_ROWS_MAX = 1_500;
+/**
+ * Bytes of the states of one page, which are in memory several times over while it is answered. A page that has more
+ * ends earlier, and names where the next one begins; a state alone may have more.
+ */
+const STATE_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Finds threads by a filter on metadata and an order that no one index serves.
@@ -37,15 +42,16 @@ export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearc
   const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids?.length;
   if (isWalk && search.offset + search.limit < SCANNED_ROWS_MAX) {
     const found = await select(db, search, alongOrder(conditions, search));
-    if (found.length > search.limit) return toPage(found, search, await countUpToExact(db, scope, search));
+    if (lengthOf(found) > search.limit) return pageOf(found, search, await countUpToExact(db, scope, search));
   }
   if (isWalk) {
     const found = await select(db, search, byIndexOnMetadata(conditions, search));
-    const total = found[0]?.matches ?? totalIfKnown(found, search);
-    return toPage(found, search, total ?? (await countUpToExact(db, scope, search)));
+    const total = found[0]?.matches ?? totalIfKnown({ length: lengthOf(found) }, search);
+    return pageOf(found, search, total ?? (await countUpToExact(db, scope, search)));
   }
   const found = await select(db, search, inOrder([...byColumn, ...byMetadata, ...byValues], search));
-  return toPage(found, search, totalIfKnown(found, search) ?? (await countUpToExact(db, scope, search)));
+  const total = totalIfKnown({ length: lengthOf(found) }, search);
+  return pageOf(found, search, total ?? (await countUpToExact(db, scope, search)));
 }
 
 function countUpToExact(db: Db, scope: Scope, filters: ThreadFilters): Promise<number> {
@@ -61,16 +67,42 @@ export async function countThreadRows(db: Db, scope: Scope, filters: ThreadFilte
   return Number(row?.total ?? 0);
 }
 
-/** A row, with the number of all matches where finding it has shown that. */
-type Found = StoredThread & { matches: number | null };
+interface Found extends StoredThread {
+  /** The number of all matches, where finding this one has shown that. */
+  matches: number | null;
+  /** The number of rows of the page, with those whose states were too much for it. */
+  length: number;
+}
 
-/** Selects ids first and rows afterwards: skipped rows are never fetched. `ids` returns `thread_id` and `matches`. */
+const lengthOf = (found: Found[]) => found[0]?.length ?? 0;
+
+function pageOf(found: Found[], search: ThreadSearch, counted: number): Page<StoredThread> {
+  return toPage(found, search, counted, lengthOf(found));
+}
+
+/**
+ * Selects ids first and rows afterwards: skipped rows are never fetched, nor are states beyond `STATE_BYTES_MAX`.
+ *
+ * @param ids returns `thread_id` and `matches`
+ */
 function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {
-  const states = search.withState ? Prisma.sql`LEFT JOIN thread_state s ON s.thread_id = t.thread_id` : Prisma.empty;
+  const order = orderOf(search, 't');
+  const page = Prisma.sql`page AS MATERIALIZED (${ids} LIMIT ${search.limit + 1} OFFSET ${search.offset})`;
+  if (!search.withState) {
+    return db.$queryRaw<Found[]>`
+      WITH ${page} SELECT ${columnsOf(false)}, page.matches, (count(*) OVER ())::int AS length
+      FROM page JOIN thread t USING (thread_id) ORDER BY ${order}`;
+  }
   return db.$queryRaw<Found[]>`
-    WITH page AS MATERIALIZED (${ids} LIMIT ${search.limit + 1} OFFSET ${search.offset})
-    SELECT ${columnsOf(search.withState)}, page.matches FROM page JOIN thread t USING (thread_id) ${states}
-    ORDER BY ${orderOf(search, 't')}`;
+    WITH ${page}, sized AS MATERIALIZED (
+      SELECT thread_id, page.matches, (count(*) OVER ())::int AS length, row_number() OVER up_to_here AS place,
+             sum(coalesce(octet_length(s."values"), 0) + coalesce(octet_length(s.interrupts), 0)) OVER up_to_here AS bytes
+      FROM page JOIN thread t USING (thread_id) LEFT JOIN thread_state s USING (thread_id)
+      WINDOW up_to_here AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING))
+    SELECT ${columnsOf(true)}, sized.matches, sized.length
+    FROM sized JOIN thread t USING (thread_id) LEFT JOIN thread_state s ON s.thread_id = t.thread_id
+    WHERE sized.place = 1 OR sized.bytes <= ${STATE_BYTES_MAX}
+    ORDER BY ${order}`;
 }
 
 const COUNT_UNKNOWN = Prisma.raw('t.thread_id, NULL::int AS matches');

@@ -23,6 +23,11 @@ export function requestedHost(req: IncomingMessage, trustForwarded: boolean): st
   return (trustForwarded && firstValue(req.headers['x-forwarded-host'])) || req.headers.host;
 }
 
+/** Returns whether a text is a name or an address, with or without a port, and nothing else. */
+export function isHost(text: string): boolean {
+  return HOST.test(text);
+}
+
 /**
  * Refuses a host that is no name or address with a port (RFC 9112, 3.2): what receives the request puts it into
  * addresses, in which the rest would become a path.
@@ -32,7 +37,7 @@ export function requestedHost(req: IncomingMessage, trustForwarded: boolean): st
 export function checkHost(req: IncomingMessage, trustForwarded: boolean): void {
   const host = requestedHost(req, trustForwarded);
   for (const each of [host, req.headers.host])
-    if (each && !HOST.test(each)) throw new BadRequestError('The Host header is not a host');
+    if (each && !isHost(each)) throw new BadRequestError('The Host header is not a host');
 }
 
 /** Returns the first of the values that a chain of proxies has put into a header. */

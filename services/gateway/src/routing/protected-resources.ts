@@ -9,6 +9,7 @@ import {
   PROTECTED_RESOURCE_PATH,
   type PrincipalClaims,
 } from '@runyard/contracts';
+import { isHost } from '../requests/request-host.ts';
 import type { PublicAddress } from '../requests/same-origin.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
@@ -28,7 +29,6 @@ type ToDeployment = Destination & { kind: 'deployment' };
 
 /** The permissions without which an MCP client can do nothing. */
 const NEEDED: readonly Permission[] = ['runs:read', 'runs:create'];
-const HOST = /^[A-Za-z0-9.-]+(:\d+)?$/;
 
 /**
  * Tells MCP clients where they get tokens for a deployment: at the platform. A deployment that checks its callers itself
@@ -92,7 +92,7 @@ export class ProtectedResources {
   #baseOf({ by, reference }: ToDeployment, { host }: PublicAddress): string {
     const { protocol, pathname } = this.#publicUrl;
     // A proxy that is not trusted hides HTTPS, which the setting knows.
-    const root = `${protocol}//${HOST.test(host) ? host : this.#publicUrl.host}`;
+    const root = `${protocol}//${isHost(host) ? host : this.#publicUrl.host}`;
     if (by === 'host') return root;
     return new URL(`${root}${pathname.replace(/\/$/, '')}${DEPLOYMENTS_PREFIX}/${reference}`).href;
   }
