@@ -18,6 +18,7 @@ export type { SecurityDescription } from './http/describe-security.ts';
 export { abortResponse, answerError, type ErrorForm } from './http/error-answer.ts';
 export { ErrorMetrics } from './http/error-metrics.ts';
 export { answerHealth, type ReadinessChecks } from './http/health.ts';
+export * from './http/host.ts';
 export { isResponsive } from './http/is-responsive.ts';
 export * from './http/listen.ts';
 export { listenForMetrics } from './http/metrics-port.ts';

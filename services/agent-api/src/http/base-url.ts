@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isHost } from '@runyard/service-kit';
 
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
-const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/;
+const PATH = /^\/[\w.~!$&'()*+,;=:@%/-]*$/;
 
 /**
  * Returns the address by which the client reached the server: through the gateway or directly. A client says so itself,
@@ -11,7 +11,12 @@ export function requestBaseUrl(headers: IncomingHttpHeaders): string {
   const protocol = first(headers['x-forwarded-proto']) === 'https' ? 'https' : 'http';
   const host = first(headers['x-forwarded-host']) ?? headers.host ?? '';
   const prefix = first(headers['x-forwarded-prefix']) ?? '';
-  return `${protocol}://${HOST.test(host) ? host : 'localhost'}${PREFIX.test(prefix) ? prefix : ''}`;
+  return `${protocol}://${isHost(host) ? host : 'localhost'}${isPrefix(prefix) ? prefix : ''}`;
+}
+
+/** Returns whether it is a path whose segments all have a name. */
+function isPrefix(text: string): boolean {
+  return PATH.test(text) && !text.includes('//') && !text.endsWith('/');
 }
 
 function first(value: string | string[] | undefined): string | undefined {

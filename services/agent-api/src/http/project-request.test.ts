@@ -14,7 +14,8 @@ it('the path that a handler of the project sees is the one that was asked for, w
   const hosts = ['a/public?', 'a/public', 'a#', 'a?x', 'u@a', 'a\\public', '%61', 'a b', '', ':80', 'a:80/public?'];
   const urls = hosts.flatMap((host) => [urlOf({ host }), urlOf({ host: 'b', 'x-forwarded-host': host || '?' })]);
   expect(new Set(urls)).toEqual(new Set(['http://localhost/threads/search?x=1']));
-  for (const prefix of ['/public?', '/public#', 'public', '/a\\b', '//evil'])
+  const long = '/a'.repeat(4_000_000);
+  for (const prefix of ['/public?', '/public#', 'public', '/a\\b', '//evil', '/a/', '/', `${long}?`])
     expect(urlOf({ host: 'a', 'x-forwarded-prefix': prefix })).toBe('http://a/threads/search?x=1');
   expect(urlOf({ host: 'a', 'x-forwarded-proto': 'http://b/public?' })).toBe('http://a/threads/search?x=1');
 });

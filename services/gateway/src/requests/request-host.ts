@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BadRequestError } from '@runyard/service-kit';
-
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+import { BadRequestError, isHost } from '@runyard/service-kit';
 
 /**
  * Splits a target in absolute form (`GET http://host/path`). It names the host itself, whatever `Host` says, which a
@@ -21,11 +19,6 @@ export function splitAbsoluteTarget(req: IncomingMessage): void {
 /** Returns the host that the client requested, with its port, as it wrote them. */
 export function requestedHost(req: IncomingMessage, trustForwarded: boolean): string | undefined {
   return (trustForwarded && firstValue(req.headers['x-forwarded-host'])) || req.headers.host;
-}
-
-/** Returns whether a text is a name or an address, with or without a port, and nothing else. */
-export function isHost(text: string): boolean {
-  return HOST.test(text);
 }
 
 /**

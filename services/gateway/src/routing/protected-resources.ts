@@ -9,7 +9,7 @@ import {
   PROTECTED_RESOURCE_PATH,
   type PrincipalClaims,
 } from '@runyard/contracts';
-import { isHost } from '../requests/request-host.ts';
+import { isHost } from '@runyard/service-kit';
 import type { PublicAddress } from '../requests/same-origin.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
