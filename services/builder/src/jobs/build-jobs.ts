@@ -22,15 +22,23 @@ export class BuildJobs {
   readonly #sessions = new Set<BuildSession>();
   /** The end of the last job of each deployment. */
   readonly #ends = new Map<string, Promise<void>>();
+  /** The revisions that are being built. */
+  readonly #building = new Set<string>();
   readonly #stopping = new AbortController();
 
   constructor(options: BuildJobsOptions) {
     this.#options = options;
   }
 
-  /** @param addedAt milliseconds since 1970, when the job was put into the queue */
+  /**
+   * Does nothing for a revision that is being built here: the queue gives a job again whose builder was slow to say that
+   * it lives, and it would keep a place from other builds until this one ends.
+   *
+   * @param addedAt milliseconds since 1970, when the job was put into the queue
+   */
   async run(job: BuildJob, addedAt: number): Promise<void> {
-    const { deployment_id: id } = job;
+    const { deployment_id: id, revision_id: revisionId } = job;
+    if (this.#building.has(revisionId)) return;
     this.#options.metrics.taken(addedAt);
     const before = this.#ends.get(id) ?? Promise.resolve();
     const end = before.then(() => this.#run(job));
@@ -57,7 +65,7 @@ export class BuildJobs {
       retry(signal, () => this.#order(url, takenUntil, signal)),
     ).catch((error: unknown) => logger.warn('build not ordered', { revisionId, error }));
     if (!answer?.order) return;
-    const session = new BuildSession(answer.order, this.#options);
+    const session = new BuildSession(answer.order, { ...this.#options, work: this.#build });
     this.#sessions.add(session);
     if (this.#stopping.signal.aborted) session.stop();
     try {
@@ -66,6 +74,15 @@ export class BuildJobs {
       this.#sessions.delete(session);
     }
   }
+
+  readonly #build: BuildJobsOptions['work'] = async (order, context) => {
+    this.#building.add(order.revision_id);
+    try {
+      return await this.#options.work(order, context);
+    } finally {
+      this.#building.delete(order.revision_id);
+    }
+  };
 
   async #order(url: string, takenUntil: number, signal: AbortSignal) {
     try {
