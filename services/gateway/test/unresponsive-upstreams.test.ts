@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { FaultLine } from '@runyard/test-kit';
+import { FaultLine, waitFor } from '@runyard/test-kit';
 import { deploymentRoute, FakeControlPlane, type FakeServer, startFakeServer } from '@runyard/test-kit/fake-platform';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from './start-gateway.ts';
@@ -10,10 +10,15 @@ let gateway: TestGateway;
 let upstream: FakeServer;
 let line: FaultLine;
 let answer: (req: IncomingMessage, res: ServerResponse) => void = (_req, res) => res.end('{}');
+/** Probes that get no answer, before all others get one. */
+let unansweredProbes = 0;
 let base: string;
 let headers: Record<string, string>;
 beforeAll(async () => {
-  upstream = await startFakeServer((req, res) => (req.url === '/ok' ? res.end('{}') : answer(req, res)));
+  upstream = await startFakeServer((req, res) => {
+    if (req.url !== '/ok') answer(req, res);
+    else if (unansweredProbes-- <= 0) res.end('{}');
+  });
   line = await FaultLine.to(upstream.url);
   const route = deploymentRoute({ upstreams: [line.url.replace(/\/$/, '')] });
   const controlPlane = await FakeControlPlane.start();
@@ -52,6 +57,16 @@ it('an open stream is broken off when its upstream becomes unresponsive', async 
 it('a slow upstream is left alone as long as it lives', async () => {
   answer = (_req, res) => setTimeout(() => res.end('{"late":true}'), 3 * SILENCE_SECONDS * 1_000);
   const response = await fetch(`${base}/threads/x`, { headers });
+  expect(await response.json()).toEqual({ late: true });
+});
+
+it('an upstream that leaves two probes unanswered keeps its requests: it may only be slow', async () => {
+  unansweredProbes = 2;
+  answer = async (_req, res) => {
+    await waitFor(() => unansweredProbes < 0, { what: 'the third probe' });
+    res.end('{"late":true}');
+  };
+  const response = await fetch(`${base}/runs/wait`, { method: 'POST', headers, body: '{}' });
   expect(await response.json()).toEqual({ late: true });
 });
 
