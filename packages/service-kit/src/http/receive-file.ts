@@ -1,6 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import { writeNewFile } from '../write-new-file.ts';
 import { ClientDisconnectedError, payloadTooLargeError } from './body.ts';
 
 /**
@@ -25,7 +24,7 @@ export async function receiveFile(
   }
   try {
     const body: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
-    await pipeline(bounded(body), createWriteStream(file, { mode: 0o600 }), signal ? { signal } : {});
+    await writeNewFile(file, bounded(body), signal);
   } catch (error) {
     if (req.destroyed && !req.complete) throw new ClientDisconnectedError(error);
     throw error;

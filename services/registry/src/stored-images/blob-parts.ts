@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { digestOfStream } from '@runyard/image-registry';
 import type { ObjectRemovals, ObjectStorage } from '@runyard/object-storage';
+import { writeNewFile } from '@runyard/service-kit/write-new-file';
 import { v7 as uuidv7 } from 'uuid';
 import type { RegistryError } from '../registry-error.ts';
 
@@ -80,7 +79,7 @@ export async function writePart(
   try {
     // The request must not be destroyed with its body, because an error is answered on the same connection.
     const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-    await pipeline(counted(bytes), createWriteStream(file, { mode: 0o600 }));
+    await writeNewFile(file, counted(bytes));
     if (size === 0) return null;
     await removals.record(key);
     await objects.put(key, file, signal);
