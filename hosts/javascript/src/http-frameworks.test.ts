@@ -2,7 +2,8 @@ import { on, once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { type LoopbackServer, openLoopback, SocketFolder } from '@runyard/host-client';
-import { encodeUser, type ServedApp } from '@runyard/host-protocol';
+import { encodeUser, type ServedApp, UNKNOWN_USER } from '@runyard/host-protocol';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
@@ -12,6 +13,8 @@ const source = (file: string, symbol = 'app') => ({ file: `${fixtures}basic/${fi
 
 /** The requests that reached the server's own routes. */
 const asked: { method: string; url: string; body: string; type: unknown }[] = [];
+/** For whom, and how deep, the project's code called its own server, by path. */
+const callers = new Map<string, { user: unknown; depth: unknown }>();
 let folder: SocketFolder;
 let loopback: LoopbackServer;
 let host: HostUnderTest;
@@ -19,6 +22,8 @@ beforeAll(async () => {
   folder = await SocketFolder.open();
   loopback = await openLoopback(folder, async (req, res) => {
     const body = await text(req);
+    const { 'x-runyard-user': user, 'x-runyard-depth': depth } = req.headers;
+    callers.set(req.url!, { user, depth });
     asked.push({ method: req.method!, url: req.url!, body, type: req.headers['content-type'] });
     res.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
     res.end(JSON.stringify({ builtIn: true, size: body.length }));
@@ -129,6 +134,27 @@ describe.each([
     expect(await next()).toBe('echo: hello');
     socket.terminate();
   });
+});
+
+it("what Express code calls of its own server is the request's, in a listener and in a websocket, or nobody's", async () => {
+  const socketPath = folder.pathForHost();
+  await host.serveApp(source('express-app'), socketPath);
+  const headers = { 'x-runyard-exchange': 'e', 'x-runyard-depth': '2', 'x-runyard-user': encodeUser(USER) };
+  const sent = request({ socketPath, path: '/custom/end', method: 'POST', headers });
+  // The end comes apart from the beginning.
+  sent.write('{"a":');
+  setImmediate(() => sent.end('1}'));
+  await once(sent, 'response');
+  const socket = new WebSocket(`ws+unix:${socketPath}:/chat`, { headers });
+  const messages = on(socket, 'message');
+  await once(socket, 'open');
+  socket.send('ask');
+  while (String((await messages.next()).value[0]) !== 'echo: ask');
+  socket.terminate();
+  const caller = { user: encodeUser(USER), depth: '3' };
+  expect([callers.get('/of-an-end'), callers.get('/of-a-socket')]).toEqual([caller, caller]);
+  await waitFor(() => callers.has('/of-a-module'), { what: 'the call of the module' });
+  expect(callers.get('/of-a-module')).toEqual({ user: UNKNOWN_USER, depth: '1' });
 });
 
 it('a Fastify instance that answers every path itself is refused with what to change', async () => {

@@ -12,6 +12,8 @@ export const DEPTH_HEADER = 'x-runyard-depth';
 
 /** The user behind a request, as the project's own handler named it (`encodeUser`). */
 export const USER_HEADER = 'x-runyard-user';
+/** The user of code of which neither the run nor the request is known that it works for. */
+export const UNKNOWN_USER = '';
 
 /** The id of the run whose code makes the request; missing for code that belongs to no run. */
 export const RUN_HEADER = 'x-runyard-run';

@@ -13,13 +13,14 @@ import {
   LOOPBACK_HEADER,
   type Loopback,
   RUN_HEADER,
+  UNKNOWN_USER,
   USER_HEADER,
 } from '@runyard/host-protocol/graph-process';
 import { printContext, runTraceparent, runUser } from '../process/console.ts';
 import type { Body } from './request-body.ts';
 
 /** The request that a piece of the project's code is serving. */
-interface Origin {
+export interface Origin {
   /** The number of requests by the project's own code that led to this one. */
   depth: number;
   /** Identifies the request from outside that the code may pass on. */
@@ -62,11 +63,15 @@ export class LoopbackClient {
 
   /**
    * Sends a request to this deployment with the rights of the user for whom the calling code works: that of its run, or
-   * of the request it is serving. Without a user it is a request of the project itself, as `fetch` sends it.
+   * of the request it is serving. Where those have none it is a request of the project itself, as `fetch` sends it. Code
+   * of which neither is known says so: a project with users of its own has no rights for it, as it may serve one of them.
    */
   fetchForUser(asked: Request, body: Body): Promise<Response> {
-    const user = this.#origins.getStore()?.user ?? runUser();
-    return this.#ask(asked, body, user && { [USER_HEADER]: encodeUser(user) });
+    const origin = this.#origins.getStore();
+    const user = origin?.user ?? runUser();
+    const isKnown = origin !== undefined || printContext() !== undefined;
+    const own = user ? encodeUser(user) : isKnown ? undefined : UNKNOWN_USER;
+    return this.#ask(asked, body, own === undefined ? {} : { [USER_HEADER]: own });
   }
 
   async #ask(asked: Request, body: Body, own: Record<string, string> = {}): Promise<Response> {

@@ -49,6 +49,13 @@ export const AGENT_SERVER_ERRORS = {
     meaning: "A request of the project's own code to its server names a user that cannot be read.",
     remedy: 'Give agent-api and run-worker of a deployment the same release.',
   },
+  project_user_unknown: {
+    status: 401,
+    meaning:
+      'Code of a project with users of its own calls its server by `LANGGRAPH_API_URL`, outside of every run and request.',
+    remedy:
+      'Send credentials of a user with the call, or use an SDK client without a URL, which has the rights of the project.',
+  },
   default_assistant_protected: {
     status: 403,
     meaning: "A graph's default assistant cannot be deleted.",

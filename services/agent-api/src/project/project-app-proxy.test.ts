@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { defineOperation, PRINCIPAL_HEADER } from '@runyard/contracts';
-import { type AppRoute, EXCHANGE_HEADER, encodeUser, LOOPBACK_HEADER, USER_HEADER } from '@runyard/host-protocol';
+import {
+  type AppRoute,
+  EXCHANGE_HEADER,
+  encodeUser,
+  LOOPBACK_HEADER,
+  UNKNOWN_USER,
+  USER_HEADER,
+} from '@runyard/host-protocol';
 import {
   ANY_ORIGIN,
   bind,
@@ -302,4 +309,14 @@ describe('with an auth handler of the project', () => {
       expect(await call(`${url}/custom/who`, own)).toEqual([200, { user }]);
     },
   );
+
+  it('code of the project that says it knows no user has no rights where there are users, and all where there are none', async () => {
+    const own = () => ({ [LOOPBACK_HEADER]: loopback.workerToken, [USER_HEADER]: UNKNOWN_USER });
+    const withoutUsers = await start({});
+    expect((await call(`${withoutUsers}/rewritten`, own()))[0]).toBe(200);
+    loopback = await ProjectLoopback.open(undefined, () => false);
+    close.push(() => loopback.close());
+    const withUsers = await start({ authorizer, customRoutes: 'open' });
+    expect((await call(`${withUsers}/rewritten`, own()))[0]).toBe(401);
+  });
 });

@@ -2,7 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { PRINCIPAL_HEADER, WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import { type HostUser, hasLoopbackToken, type LoopbackServer, openLoopback, SocketFolder } from '@runyard/host-client';
-import { decodeUser, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, USER_HEADER } from '@runyard/host-protocol';
+import {
+  decodeUser,
+  EXCHANGE_HEADER,
+  LOOPBACK_HEADER,
+  type Loopback,
+  UNKNOWN_USER,
+  USER_HEADER,
+} from '@runyard/host-protocol';
 import {
   INTERNAL,
   type Principal,
@@ -164,6 +171,12 @@ export class ProjectLoopback {
 function callerOfCode({ headers }: IncomingMessage): Principal | UserCaller {
   const header = headers[USER_HEADER];
   if (header === undefined) return PROJECT;
+  if (header === UNKNOWN_USER) {
+    throw new UnauthorizedError(
+      'It is not known for which run or request this code of the project works: have it send credentials.',
+      { code: 'project_user_unknown' },
+    );
+  }
   const user = readUser(String(header));
   if (user === undefined)
     throw new UnauthorizedError('Invalid authentication headers', { code: 'project_user_invalid' });
