@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { OrderedSource } from '@runyard/contracts';
 import { BuildError } from '@runyard/deployments';
 import { secretMask } from '@runyard/revision-logs';
+import { withKernelLimits } from '../commands/kernel-limits.ts';
 
 /** The address that git fetches from, with the protocol that it may use. */
 type RepositoryAddress = Pick<Extract<OrderedSource, { kind: 'repository' }>, 'url' | 'protocol' | 'resolved'>;
@@ -19,12 +20,14 @@ export interface CommitRequest {
   folder: string;
   /** A folder for git's own files, which are removed at the end. */
   temporaryFolder: string;
+  /** Bytes of memory of one process of git. Default: 1 GiB. */
+  memoryBytes?: number;
   signal: AbortSignal;
 }
 
 const BYTES_MAX = 1024 ** 3;
+const MEMORY_BYTES = 1024 ** 3;
 const FILES_MAX = 100_000;
-const BLOCK_BYTES = 512;
 /** Enough to list `FILES_MAX` files. A commit may nest few folders in a way that unfolds to an endless listing. */
 const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
 /** Characters of git's error output that are kept, from its end. */
@@ -49,6 +52,7 @@ export async function fetchCommit(request: CommitRequest): Promise<string> {
     // The files are counted first: finding the sizes of that many files is then quick.
     checkCount(await git('ls-tree', '-r', '--name-only', '-z', sha));
     checkSize(await git('ls-tree', '-r', '-l', '-z', sha));
+    await writeFile(join(home, 'repository/info/attributes'), STORED_BYTES);
     await git(`--work-tree=${folder}`, 'checkout', '--force', '--quiet', sha, '--', '.');
     return sha;
   } finally {
@@ -56,13 +60,19 @@ export async function fetchCommit(request: CommitRequest): Promise<string> {
   }
 }
 
+/** Files are as large as they were counted, whatever attributes the commit gives them: these win. */
+const STORED_BYTES = '* -ident !working-tree-encoding\n';
+
 type Git = (...args: string[]) => Promise<string>;
 
 /**
  * Prepares git without the configuration of this machine and user. It never prompts, and executes nothing of the
  * repository.
  */
-async function openGit(home: string, { repository, token, signal }: CommitRequest): Promise<Git> {
+async function openGit(
+  home: string,
+  { repository, token, memoryBytes: addressBytes = MEMORY_BYTES, signal }: CommitRequest,
+): Promise<Git> {
   await writeFile(join(home, 'config'), configuration(repository, token), { mode: 0o600 });
   const env = {
     PATH: process.env.PATH ?? '',
@@ -77,9 +87,10 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     GIT_LFS_SKIP_SMUDGE: '1',
   };
   return async (...args) => {
-    // No file of git's, in particular no pack, may exceed this size.
-    const limit = `ulimit -f ${BYTES_MAX / BLOCK_BYTES}; exec git "$@"`;
-    const child = spawn('/bin/sh', ['-c', limit, 'git', ...args], {
+    // A few bytes of a pack unfold to any number, in a file or in memory.
+    const limits = { fileBytes: BYTES_MAX, processes: null, addressBytes };
+    const [program, ...words] = withKernelLimits(limits, ['git', ...args]);
+    const child = spawn(program, words, {
       env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -104,12 +115,18 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     if (stdout === null) throw tooManyFiles();
     if (code === 0) return stdout;
     if (code === 127) throw new BuildError('git is not installed on this machine');
+    const command = args.find((arg) => !arg.startsWith('-'));
+    if (OUT_OF_MEMORY.test(stderr))
+      throw new BuildError(`git ${command}: the commit takes more than ${addressBytes} bytes of memory`);
     if (LOGIN_FAILURE.test(stderr)) throw makeLoginFailure(repository, token);
     // A server may repeat the token in its message.
     const reason = secretMask(token === null ? [] : [token, basicOf(token)])(reasonOf(stderr));
-    throw new BuildError(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reason}`);
+    throw new BuildError(`git ${command}: ${reason}`);
   };
 }
+
+/** Matches messages of git's, and of the system for it. */
+const OUT_OF_MEMORY = /out of memory|cannot allocate memory/i;
 
 /** Matches git's messages for missing or refused credentials. */
 const LOGIN_FAILURE = /^fatal: (could not read (Username|Password) for|Authentication failed)/m;
@@ -156,6 +173,13 @@ function configuration({ url, protocol, resolved }: RepositoryAddress, token: st
     'directory = *',
     '[gc]',
     'auto = 0',
+    // Larger files pass through, and packs are looked at in parts, so that the memory suffices for every commit.
+    '[core]',
+    'bigFileThreshold = 16m',
+    'packedGitWindowSize = 32m',
+    'packedGitLimit = 256m',
+    '[pack]',
+    'threads = 1',
     '[http]',
     'followRedirects = false',
   ];
