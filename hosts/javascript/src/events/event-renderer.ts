@@ -21,7 +21,7 @@ export class EventRenderer {
   readonly #modes: ReadonlySet<string>;
   readonly #emit: Emit;
   readonly #taskErrors = new TaskErrors();
-  /** The newest values of each namespace; an interrupt is added to them. */
+  /** The newest values of each namespace whose step is under way; an interrupt is added to them. */
   readonly #values = new Map<string, unknown>();
   /** Undefined unless mode `messages` was requested. */
   readonly #messages: MessageEvents | undefined;
@@ -116,7 +116,7 @@ export class EventRenderer {
     const key = namespace.join('|');
     const interrupts = interruptsOf(payload);
     if (interrupts === undefined) {
-      this.#values.set(key, payload);
+      this.#keepValues(key, payload);
       this.#send('values', namespace, payload);
       this.#messages?.endStep(namespace, payload);
       return;
@@ -128,6 +128,13 @@ export class EventRenderer {
     const latest = this.#values.get(key);
     const base = typeof latest === 'object' && latest !== null ? latest : {};
     this.#send('values', namespace, withInterruptSchema({ ...base, [INTERRUPT]: interrupts }));
+  }
+
+  /** With the next values of a graph its step has ended, and with it all below: each call has a name of its own. */
+  #keepValues(key: string, values: unknown): void {
+    const below = key === '' ? '' : `${key}|`;
+    for (const other of this.#values.keys()) if (other !== key && other.startsWith(below)) this.#values.delete(other);
+    this.#values.set(key, values);
   }
 
   #renderMessage(streamNamespace: string[], [message, metadata]: [Message, Record<string, unknown>]): void {

@@ -145,7 +145,8 @@ export class EventFollower {
     if (place === BEFORE_ALL) return [];
     for await (const entry of this.#kept(BEFORE_ALL, place)) {
       if (compareIds(entry.id, place) === 0 && entry.kind !== CONTROL_KINDS.gap) {
-        return (await this.#wantedOf(entry)).slice(1);
+        // Its first event alone has the place's own number. Others may not have come, and say by their id if they have.
+        return (await this.#wantedOf(entry)).filter(({ event }) => event.eventId !== String(event.seq));
       }
       if (this.#runs.observe(entry)) this.#converter.convert(entry);
     }

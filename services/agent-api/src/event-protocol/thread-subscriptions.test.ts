@@ -174,6 +174,20 @@ it('a subscription that goes on in the middle reads each entry once too, and get
   expect(stream.reads).toEqual(['kept after 0', 'kept after 2', 'on after 9']);
 });
 
+it('a subscription that goes on at an entry of several events gets those that another channel has not brought', async () => {
+  const stream = new Stream();
+  const message = [{ id: 'm', type: 'AIMessageChunk', content: 'Hi' }, { langgraph_node: 'agent' }];
+  stream.add(BEGUN, entry(2, 'messages-tuple', 'messages', message), ENDED);
+  const all = new Client(stream);
+  await all.subscribe(['messages', 'lifecycle']);
+  await waitFor(() => all.written.includes('completed'), { what: 'the end of the run' });
+  const { seq: since } = all.events.at(-1)!;
+  expect(all.events.filter(({ seq }) => seq === since).length).toBeGreaterThan(1);
+  const client = new Client(stream);
+  await client.subscribe(['lifecycle'], { since });
+  await client.gets({ kept: 1 }, 'completed');
+});
+
 it('more than is held is read again as its client takes it, and the others go on where they were', async () => {
   const stream = new Stream();
   const client = new Client(stream);
