@@ -13,7 +13,7 @@ export interface Settlement {
   error?: ErrorBody;
 }
 
-/** Sends a failure instead when values or interrupts have no JSON form. */
+/** Sends a failure instead when values or interrupts have no JSON form, or are too large for one message. */
 export function sendSettlement(
   connection: HostConnection,
   use: number,
@@ -40,7 +40,13 @@ export function sendSettlement(
     next: settlement.next,
     checkpointId,
   };
-  connection.send(use, header, [...(values ? [values] : []), ...(interrupts ? [interrupts] : [])]);
+  const parts = [values, interrupts].filter((part) => part !== null);
+  try {
+    connection.send(use, header, parts);
+  } catch (unsendable) {
+    if (parts.length === 0) throw unsendable;
+    sendSettlement(connection, use, { kind: 'failed', error: errorBody(unsendable) }, checkpointId);
+  }
 }
 
 /** Returns `{task id: [{id, value}]}` of the tasks that wait for an answer; undefined when none does. */
