@@ -25,7 +25,7 @@ class Settlement:
 
 
 def send_settlement(connection: HostConnection, use: int, settlement: Settlement) -> None:
-    """Sends a failure instead when values or interrupts have no JSON form."""
+    """Sends a failure instead when values or interrupts have no JSON form, or are too large for one message."""
     kind: str = settlement.kind
     error = settlement.error
     values = interrupts = None
@@ -50,7 +50,13 @@ def send_settlement(connection: HostConnection, use: int, settlement: Settlement
         header["next"] = settlement.next_nodes
     if error is not None:
         header["error"] = error
-    connection.send(use, header, [part for part in (values, interrupts) if part is not None])
+    parts = [part for part in (values, interrupts) if part is not None]
+    try:
+        connection.send(use, header, parts)
+    except OverflowError as unsendable:
+        failure = Settlement("failed", error=error_body(unsendable), checkpoint_id=settlement.checkpoint_id)
+        failure.is_still_working = settlement.is_still_working
+        send_settlement(connection, use, failure)
 
 
 def interrupts_by_task(tasks: Iterable[Any]) -> dict[str, list[Any]] | None:
