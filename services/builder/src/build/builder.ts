@@ -5,7 +5,7 @@ import type { BuildEnd, BuildOrder } from '@runyard/contracts';
 import { BuildError } from '@runyard/deployments';
 import { ProjectError } from '@runyard/package-managers';
 import { removeFolder } from '@runyard/service-kit/remove-folder';
-import type { BuildUser, BuildUsers } from '../commands/build-users.ts';
+import type { BuildUsers } from '../commands/build-users.ts';
 import { type DiskUse, withDiskLimits } from '../commands/disk-limits.ts';
 import type { ProcessLimits } from '../commands/process-watch.ts';
 import type { ProjectSources } from '../fetch/project-sources.ts';
@@ -37,17 +37,21 @@ export interface BuildContext {
   onCommit(commit: string): void;
 }
 
-/** The folders of a deployment's builds. Builds of different deployments share no folder. */
-export interface DeploymentFolders {
-  /** The home of its user; removed after each build. */
+export interface BuildFolders {
+  /** The project; no other build has it. */
+  root: string;
+  /** The home of the user while this build runs. */
   home: string;
-  /** Packages that its builds have fetched. */
+  /** Packages that builds of the deployment have fetched. */
   cache: string;
-  /** Package managers. A build writes to it only to fetch one. */
+  /** Package managers of the deployment's builds. A build writes to it only to fetch one. */
   tools: string;
 }
 
-/** Makes what an order asks for: fetches a project, builds it, and sends it where it is wanted. */
+/**
+ * Makes what an order asks for: fetches a project, builds it, and sends it where it is wanted. Builds of one deployment
+ * have the same user, whose processes end with each: they must follow each other.
+ */
 export class Builder {
   readonly #options: BuilderOptions;
 
@@ -61,11 +65,9 @@ export class Builder {
    */
   async build(order: BuildOrder, context: BuildContext): Promise<BuildEnd> {
     const { dataDir: folder, minFreeBytes, limits } = this.#options;
-    const own = ['projects', 'builds', 'build-caches', 'build-tools'].map((kind) =>
-      join(folder, kind, order.deployment_id),
-    );
-    const disk = { folder, minFreeBytes, max: limits.disk, own };
-    return withDiskLimits(context.signal, disk, (signal) => this.#build(order, { ...context, signal }));
+    const folders = this.#foldersOf(order.deployment_id);
+    const disk = { folder, minFreeBytes, max: limits.disk, own: Object.values(folders) };
+    return withDiskLimits(context.signal, disk, (signal) => this.#build(order, folders, { ...context, signal }));
   }
 
   /** Removes what builds of a killed process left, and the caches of deployments that are not built any more. */
@@ -86,7 +88,7 @@ export class Builder {
         await removeFolder(join(this.#options.dataDir, kind, name));
   }
 
-  async #build(order: BuildOrder, context: BuildContext): Promise<BuildEnd> {
+  async #build(order: BuildOrder, folders: BuildFolders, context: BuildContext): Promise<BuildEnd> {
     const { sources, results, pythons, limits } = this.#options;
     const { log, signal } = context;
     results.check(order.result);
@@ -97,40 +99,39 @@ export class Builder {
     const user = this.#options.users?.userOf(order.deployment_id) ?? null;
     // An attempt of a killed service may have left something.
     await user?.clear();
-    const folders = await this.#prepareFolders(order.deployment_id);
-    const root = join(this.#options.dataDir, 'projects', order.deployment_id, randomUUID());
     try {
-      await mkdir(join(root, '..'), { recursive: true, mode: 0o711 });
-      await mkdir(root, { mode: 0o700 });
-      await sources.fetch(order.source, root, context);
-      const build = new ProjectBuild(order, { root, folders, user, pythons, limits, log });
-      const project = await build.run(signal);
+      await prepareFolders(folders);
+      await sources.fetch(order.source, folders.root, context);
+      const project = await new ProjectBuild(order, { folders, user, pythons, limits, log }).run(signal);
       return await results.send(project, order, { log, signal });
     } catch (error) {
       // The cause of a failure says more than the end of the build's time.
       if (!(error instanceof BuildError)) signal.throwIfAborted();
       if (!(error instanceof ProjectError)) throw error;
-      throw new BuildError(error.message.replaceAll(`${root}/`, ''), { cause: error });
+      throw new BuildError(error.message.replaceAll(`${folders.root}/`, ''), { cause: error });
     } finally {
-      await this.#clear(user, root, folders);
+      // Nothing of the user runs any more when its files are removed with the rights of this service.
+      await user?.clear();
+      for (const folder of [folders.root, folders.home]) await removeFolder(folder);
     }
   }
 
-  /** Nothing of the build's user runs any more when its files are removed with the rights of this service. */
-  async #clear(user: BuildUser | null, root: string, { home }: DeploymentFolders): Promise<void> {
-    await user?.clear();
-    for (const folder of [join(root, '..'), home]) await removeFolder(folder);
+  #foldersOf(deploymentId: string): BuildFolders {
+    const folderIn = (kind: string, name: string) => join(this.#options.dataDir, kind, name);
+    const build = randomUUID();
+    return {
+      root: folderIn('projects', build),
+      home: folderIn('builds', build),
+      cache: folderIn('build-caches', deploymentId),
+      tools: folderIn('build-tools', deploymentId),
+    };
   }
+}
 
-  async #prepareFolders(deploymentId: string): Promise<DeploymentFolders> {
-    const folderIn = (name: string) => join(this.#options.dataDir, name, deploymentId);
-    const folders = { home: folderIn('builds'), cache: folderIn('build-caches'), tools: folderIn('build-tools') };
-    await removeFolder(folders.home);
-    for (const folder of [folders.home, folders.cache]) await mkdir(folder, { recursive: true, mode: 0o700 });
-    await mkdir(folders.tools, { recursive: true });
-    await chmod(folders.tools, 0o755);
-    const now = new Date();
-    for (const folder of [folders.cache, folders.tools]) await utimes(folder, now, now);
-    return folders;
-  }
+async function prepareFolders({ root, home, cache, tools }: BuildFolders): Promise<void> {
+  for (const folder of [root, home, cache]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(tools, { recursive: true });
+  await chmod(tools, 0o755);
+  const now = new Date();
+  for (const folder of [cache, tools]) await utimes(folder, now, now);
 }

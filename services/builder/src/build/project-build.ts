@@ -13,12 +13,11 @@ import { inspectProject } from '../graphs/inspect-project.ts';
 import { JavaScriptPackages } from '../install/javascript-packages.ts';
 import { PythonPackages } from '../install/python-packages.ts';
 import type { BuildLog } from '../jobs/build-log.ts';
-import type { BuildLimits, DeploymentFolders } from './builder.ts';
+import type { BuildFolders, BuildLimits } from './builder.ts';
 
 export interface ProjectBuildOptions {
-  /** The folder with the fetched source. */
-  root: string;
-  folders: DeploymentFolders;
+  /** With the fetched source in `root`. */
+  folders: BuildFolders;
   user: BuildUser | null;
   pythons: readonly string[];
   limits: BuildLimits;
@@ -56,7 +55,8 @@ export class ProjectBuild {
   }
 
   async #run(signal: AbortSignal, onSpawn: (pid: number) => void): Promise<LocalProject> {
-    const { root, folders, user, log, limits } = this.#options;
+    const { folders, user, log, limits } = this.#options;
+    const { root } = folders;
     const { variables, build_command: buildCommand } = this.#order;
     signal.throwIfAborted();
     const project = await this.#openProject();
@@ -89,7 +89,7 @@ export class ProjectBuild {
   }
 
   async #openProject(): Promise<LocalProject> {
-    const { root } = this.#options;
+    const { root } = this.#options.folders;
     const { langgraph_config_path: configPath } = this.#order;
     if (relative(root, resolve(root, configPath)).startsWith('..')) {
       throw new BuildError(`${configPath} leads out of the source`);
@@ -108,7 +108,8 @@ export class ProjectBuild {
     packages: JavaScriptPackages,
     path: string,
   ): Promise<void> {
-    const { root, folders, pythons } = this.#options;
+    const { folders, pythons } = this.#options;
+    const { root } = folders;
     const { install_command: installCommand } = this.#order;
     const { directory, python: settings, ui } = await readProject(root, configPath);
     if (settings !== null) {

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import type { BuildJob } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildMetrics } from './build-metrics.ts';
-import { BuildSession, type BuildSessionOptions, retry } from './build-session.ts';
+import { BuildSession, type BuildSessionOptions, retry, type Work } from './build-session.ts';
 import { type ControlPlaneClient, OrderRefusedError } from './control-plane-client.ts';
 
-/** Milliseconds until a job without an order is left to control-plane, which adds it again. */
+/** Milliseconds until a job that gets no order, or may not begin, is left to control-plane, which adds it again. */
 const ORDER_WAIT_MS = 60_000;
 /** Another builder was at work a moment ago: it may just have been killed. */
 const TAKEN = 409;
@@ -16,14 +17,14 @@ export interface BuildJobsOptions extends Omit<BuildSessionOptions, 'client'> {
   metrics: BuildMetrics;
 }
 
-/** Works on the jobs of this builder. Builds of one deployment share folders and a user, so they follow each other. */
+/** Works on the jobs of this builder. Builds of one deployment share a user, so they follow each other. */
 export class BuildJobs {
   readonly #options: BuildJobsOptions;
   readonly #sessions = new Set<BuildSession>();
   /** The end of the last job of each deployment. */
   readonly #ends = new Map<string, Promise<void>>();
-  /** The revisions that are being built. */
-  readonly #building = new Set<string>();
+  /** The work that is done for each deployment. It may outlast its session, which gives it up a while after its abortion. */
+  readonly #working = new Map<string, { revisionId: string; signal: AbortSignal; settled: Promise<void> }>();
   readonly #stopping = new AbortController();
 
   constructor(options: BuildJobsOptions) {
@@ -38,7 +39,8 @@ export class BuildJobs {
    */
   async run(job: BuildJob, addedAt: number): Promise<void> {
     const { deployment_id: id, revision_id: revisionId } = job;
-    if (this.#building.has(revisionId)) return;
+    const working = this.#working.get(id);
+    if (working?.revisionId === revisionId && !working.signal.aborted) return;
     this.#options.metrics.taken(addedAt);
     const before = this.#ends.get(id) ?? Promise.resolve();
     const end = before.then(() => this.#run(job));
@@ -57,15 +59,16 @@ export class BuildJobs {
     for (const session of this.#sessions) session.stop();
   }
 
-  async #run({ order_url: url, revision_id: revisionId }: BuildJob): Promise<void> {
+  async #run({ deployment_id: id, order_url: url, revision_id: revisionId }: BuildJob): Promise<void> {
     const { logger } = this.#options;
     if (this.#stopping.signal.aborted) return;
-    const takenUntil = performance.now() + TAKEN_WAIT_MS;
-    const answer = await withDeadline(this.#stopping.signal, ORDER_WAIT_MS, (signal) =>
-      retry(signal, () => this.#order(url, takenUntil, signal)),
-    ).catch((error: unknown) => logger.warn('build not ordered', { revisionId, error }));
+    const answer = await withDeadline(this.#stopping.signal, ORDER_WAIT_MS, async (signal) => {
+      await Promise.race([this.#working.get(id)?.settled, once(signal, 'abort')]);
+      const takenUntil = performance.now() + TAKEN_WAIT_MS;
+      return retry(signal, () => this.#order(url, takenUntil, signal));
+    }).catch((error: unknown) => logger.warn('build not ordered', { revisionId, error }));
     if (!answer?.order) return;
-    const session = new BuildSession(answer.order, { ...this.#options, work: this.#build });
+    const session = new BuildSession(answer.order, { ...this.#options, work: this.#work });
     this.#sessions.add(session);
     if (this.#stopping.signal.aborted) session.stop();
     try {
@@ -75,13 +78,16 @@ export class BuildJobs {
     }
   }
 
-  readonly #build: BuildJobsOptions['work'] = async (order, context) => {
-    this.#building.add(order.revision_id);
-    try {
-      return await this.#options.work(order, context);
-    } finally {
-      this.#building.delete(order.revision_id);
-    }
+  readonly #work: Work = (order, context) => {
+    const { deployment_id: id, revision_id: revisionId } = order;
+    const work = this.#options.work(order, context);
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#working.set(id, { revisionId, signal: context.signal, settled });
+    void settled.then(() => this.#working.delete(id));
+    return work;
   };
 
   async #order(url: string, takenUntil: number, signal: AbortSignal) {

@@ -26,7 +26,7 @@ class WithdrawnError extends Error {
 }
 
 /** Does what an order says. */
-type Work = (
+export type Work = (
   order: BuildOrder,
   context: { log: BuildLog; signal: AbortSignal; onCommit(commit: string): void },
 ) => Promise<BuildEnd>;
