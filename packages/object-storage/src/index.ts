@@ -9,4 +9,5 @@ export {
   type DiskReserve,
   findRoom,
   type Room,
+  withDiskReserve,
 } from './storage-room.ts';

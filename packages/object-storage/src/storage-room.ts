@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { withWatcher } from '@runyard/deadline';
 import { InsufficientStorageError } from '@runyard/service-kit';
 
 /** Bytes of a deployment, of all of its workspace, and of all of the platform. */
@@ -43,6 +44,38 @@ export async function findRoom(
     if (max.platform !== null) rooms.push({ bytes: max.platform - stored.platform, refusal: platformFull() });
   }
   return rooms.reduce((narrowest, room) => (room.bytes < narrowest.bytes ? room : narrowest));
+}
+
+/** Milliseconds between looks at the free bytes of a disk that is written to. */
+const LOOK_MS = 250;
+
+/**
+ * Runs work that writes to the disk, with a signal that aborts when `outer` does, or when less than the reserve is free:
+ * writers of one moment, each with the room that there was, may take it several times.
+ *
+ * @throws InsufficientStorageError when the reserve was touched
+ */
+export async function withDiskReserve<T>(
+  outer: AbortSignal,
+  { folder, minFreeBytes }: DiskReserve,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const refusal = platformFull();
+  const watch = (end: (reason: Error) => void) => {
+    const look = async () => {
+      if ((await freeBytes(folder)) < minFreeBytes) end(refusal);
+    };
+    // A failed look is repeated at the next interval.
+    const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+    return () => clearInterval(timer);
+  };
+  return withWatcher(outer, watch, async (signal) => {
+    try {
+      return await work(signal);
+    } catch (error) {
+      throw signal.reason === refusal ? refusal : error;
+    }
+  });
 }
 
 export function addSums(one: StorageSums, other: StorageSums): StorageSums {

@@ -154,6 +154,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const archives = new BuildArchives({
     ...{ objects: storage, pool, quota },
     temporaryFolder: join(config.DATA_DIR, 'archives'),
+    disk: { folder: config.DATA_DIR, minFreeBytes: config.DISK_MIN_FREE_BYTES },
     limitBytes: BUILD_LIMIT_BYTES,
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildName } from '@runyard/deployments';
-import type { ObjectStorage } from '@runyard/object-storage';
+import { type DiskReserve, type ObjectStorage, withDiskReserve } from '@runyard/object-storage';
 import { PayloadTooLargeError, receiveFile } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -16,6 +16,8 @@ export interface BuildArchivesOptions {
   pool: Pick<pg.Pool, 'query'>;
   quota: Pick<StorageQuota, 'findRoom'>;
   temporaryFolder: string;
+  /** What archives that arrive together leave of the disk with `temporaryFolder`. */
+  disk: DiskReserve;
   /** Bytes of one archive. */
   limitBytes: number;
   /** Milliseconds in which one has to arrive and be stored. */
@@ -42,7 +44,7 @@ export class BuildArchives {
    * RegistryUnavailableError while it is not known what images take
    */
   async receive(name: BuildName, req: IncomingMessage, isWanted: () => Promise<boolean>): Promise<boolean> {
-    const { objects, quota, temporaryFolder, timeoutMs, limitBytes } = this.#options;
+    const { objects, quota, temporaryFolder, disk, timeoutMs, limitBytes } = this.#options;
     await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
     const { bytes: room, refusal } = await quota.findRoom(name.deploymentId);
     if (room <= 0) throw refusal;
@@ -50,7 +52,8 @@ export class BuildArchives {
     try {
       return await withDeadline(undefined, timeoutMs, async (limited) => {
         const maxBytes = Math.min(limitBytes, room);
-        const bytes = await receiveFile(req, file, { maxBytes, signal: limited }).catch((error) => {
+        const receive = (signal: AbortSignal) => receiveFile(req, file, { maxBytes, signal });
+        const bytes = await withDiskReserve(limited, disk, receive).catch((error) => {
           throw room < limitBytes && error instanceof PayloadTooLargeError ? refusal : error;
         });
         if (!(await isWanted())) return false;
