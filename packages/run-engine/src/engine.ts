@@ -180,11 +180,11 @@ export class RunEngine {
   }
 
   /**
-   * Throws NotFoundError. A running run loses the right to write; its checkpoints stay. Returns a run that had not
-   * ended, so that the caller can notify its watchers.
+   * Throws NotFoundError. A running run loses the right to write; its checkpoints stay, unless a rollback of it was
+   * accepted before. Returns a run that had not ended, so that the caller can notify its watchers.
    */
   deleteRun(threadId: string, runId: string): Promise<DeletedRun | undefined> {
-    return this.#writes.write((client) => deleteRun(client, threadId, runId, this.#events));
+    return deleteRun(this.#writes.write, threadId, runId, this.#events);
   }
 
   /**

@@ -211,6 +211,38 @@ describe('a cancelled run', () => {
     }
   });
 
+  it.each([
+    { order: 'a cancel', failed: false },
+    { order: 'a newer run', failed: false },
+    { order: 'a newer run', failed: true },
+  ])(
+    'that is to be rolled back, by $order, leaves nothing when it is deleted before its worker obeys (retried: $failed)',
+    async ({ order, failed }) => {
+      const threadId = await fixture.thread();
+      const earlier = await runningOn(threadId);
+      await write(earlier, 'before');
+      await fixture.engine.finishRun(success(earlier, { checkpointId: 'before' }));
+      const run = await runningOn(threadId);
+      await write(run, 'during');
+      if (failed) await fixture.engine.releaseRun(run.fence, { failure: { error: 'Lost', message: 'away' } });
+      const [attempt] = failed ? await fixture.engine.claimRuns(worker, 10) : [run];
+      if (order === 'a cancel') {
+        await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'rollback', REASON);
+      } else await fixture.engine.createRun(aRun({ threadId, multitaskStrategy: 'rollback' }));
+      expect(await fixture.engine.deleteRun(threadId, run.runId)).toMatchObject({ runId: run.runId });
+      await expect(fixture.engine.finishRun(success(attempt!))).rejects.toMatchObject({ name: 'FencedError' });
+      await expect(fixture.engine.deleteRun(threadId, run.runId)).rejects.toMatchObject({ status: 404 });
+      for (const table of ['checkpoint', 'checkpoint_blob', 'checkpoint_write']) {
+        expect(await fixture.rows(`SELECT checkpoint_id FROM ${table}`)).toEqual([{ checkpoint_id: 'before' }]);
+      }
+      expect(await fixture.rows('SELECT checkpoint_id FROM thread_state')).toEqual([{ checkpoint_id: 'before' }]);
+      expect(await endsTold(threadId)).toHaveLength(2);
+      const next = await fixture.engine.claimRuns(worker, 10);
+      expect(next).toHaveLength(order === 'a cancel' ? 0 : 1);
+      expect(await threadOf(threadId)).toMatchObject({ status: order === 'a cancel' ? 'idle' : 'busy' });
+    },
+  );
+
   it('is not found when it has ended', async () => {
     const threadId = await fixture.thread();
     const run = await runningOn(threadId);

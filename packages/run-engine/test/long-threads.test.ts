@@ -163,4 +163,20 @@ describe('a long run that is rolled back', () => {
     await goesOn(run);
     await endsBySweep(run);
   });
+
+  it.each([
+    ['before its worker obeys', () => Promise.resolve()],
+    ['while it is rolled back', (run: ClaimedRun) => fixture.engine.finishRun(success(run))],
+  ])('is rolled back completely when it is deleted %s', async (_, obey) => {
+    const run = await running();
+    await order(run);
+    await obey(run);
+    expect(await fixture.engine.deleteRun(run.threadId, run.runId)).toMatchObject({ runId: run.runId });
+    for (const table of TABLES) {
+      const ids = await left(table, run.threadId);
+      expect([ids.length, ids.filter((id) => id.startsWith('c'))]).toEqual([LONG, []]);
+    }
+    expect(await fixture.engine.rescue.endCancelled()).toEqual([]);
+    await expect(fixture.engine.finishRun(success(run))).rejects.toMatchObject({ name: 'FencedError' });
+  });
 });

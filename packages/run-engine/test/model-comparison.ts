@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { FencedError } from '../src/errors.ts';
 import type { ClaimedRun } from '../src/runs/types.ts';
 import type { CancelAction, MultitaskStrategy } from '../src/types.ts';
-import { aRun, type EngineFixture, success } from './engine-fixture.ts';
+import { aRun, type EngineFixture, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 import { ModelThread, type Outcome } from './reference-model.ts';
 import { findWrongHeads } from './thread-heads.ts';
 
@@ -25,6 +25,7 @@ const steps = fc.array(
       }),
     },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('claim' as const) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('write' as const), thread: fc.nat(1) }) },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -43,7 +44,7 @@ const steps = fc.array(
       }),
     },
     {
-      weight: 1,
+      weight: 2,
       arbitrary: fc.record({ kind: fc.constant('delete' as const), thread: fc.nat(1), nth: fc.nat(3) }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose the worker' as const) }) },
@@ -97,6 +98,7 @@ class Comparison {
       accepted.push(runId);
       return;
     }
+    if (step.kind === 'write') return this.#write(thread);
     if (step.kind === 'finish') return this.#finish(thread, step.outcome);
     if (accepted.length === 0) return;
     const runId = accepted.toReversed()[step.nth % accepted.length]!;
@@ -123,6 +125,13 @@ class Comparison {
       const seen = runs.map(({ runId, status }) => ({ runId, status })).reverse();
       const expected = model.runs.map(({ runId, status }) => ({ runId, status }));
       deepEqual({ runs: seen, thread: thread!.status }, { runs: expected, thread: model.status });
+      const text = 'SELECT run_id FROM checkpoint WHERE thread_id = $1 ORDER BY checkpoint_id';
+      const checkpoints = await this.#fixture.rows(text, [threadId]);
+      deepEqual(
+        checkpoints.map((row) => row.run_id),
+        model.checkpoints,
+        'the runs whose checkpoints the thread has',
+      );
     }
     deepEqual(await findWrongHeads(this.#fixture), []);
   }
@@ -138,6 +147,17 @@ class Comparison {
       const run = claimed.find(({ threadId }) => threadId === thread.threadId);
       equal(run?.runId, thread.model.claim()?.runId, 'the run that was claimed');
       if (run) thread.claimed = run;
+    }
+  }
+
+  async #write({ claimed, model }: ComparedThread): Promise<void> {
+    if (!claimed || model.running === undefined) return;
+    model.write();
+    const client = await this.#fixture.pool.connect();
+    try {
+      equal(await writeCheckpointUnderFence(client, claimed, uuidv7()), 'written');
+    } finally {
+      client.release();
     }
   }
 

@@ -5,8 +5,10 @@ export interface ModelRun {
   status: RunStatus;
   /** The run's cancel order, or null. */
   cancel: CancelAction | null;
-  /** Number of attempts in a row that were lost. */
+  /** Number of attempts in a row that were lost, without those before one that wrote a checkpoint. */
   failures: number;
+  /** True when its last attempt wrote a checkpoint. */
+  hasWritten: boolean;
   /** True when an attempt has begun: there may be checkpoints of the run, even while it waits for its next attempt. */
   hasStarted: boolean;
 }
@@ -22,6 +24,8 @@ export class ModelThread {
   /** Runs in the order of acceptance, without deleted ones. */
   runs: ModelRun[] = [];
   status: ThreadStatus = 'idle';
+  /** The checkpoints of the thread, each by the run that wrote it. */
+  checkpoints: string[] = [];
   /** True when its state has an interrupt. */
   #isAsking = false;
   readonly #maxFailures: number;
@@ -34,7 +38,7 @@ export class ModelThread {
   create(runId: string, strategy: MultitaskStrategy): boolean {
     if (strategy === 'reject' && this.#inFlight.length > 0) return false;
     if (strategy === 'interrupt' || strategy === 'rollback') this.#order(this.#inFlight, strategy);
-    this.runs.push({ runId, status: 'pending', cancel: null, failures: 0, hasStarted: false });
+    this.runs.push({ runId, status: 'pending', cancel: null, failures: 0, hasStarted: false, hasWritten: false });
     this.status = 'busy';
     return true;
   }
@@ -43,8 +47,15 @@ export class ModelThread {
   claim(): ModelRun | undefined {
     if (this.running) return undefined;
     const head = this.runs.find((run) => run.status === 'pending');
-    if (head) Object.assign(head, { status: 'running', hasStarted: true });
+    if (head) Object.assign(head, { status: 'running', hasStarted: true, hasWritten: false });
     return head;
+  }
+
+  /** Writes a checkpoint of the running run. */
+  write(): void {
+    const run = this.running!;
+    this.checkpoints.push(run.runId);
+    run.hasWritten = true;
   }
 
   /** Cancels runs in flight; returns how many. */
@@ -67,7 +78,7 @@ export class ModelThread {
   /** Ends the running attempt because its worker is lost. */
   lose(): void {
     const run = this.running!;
-    run.failures += 1;
+    run.failures = run.hasWritten ? 1 : run.failures + 1;
     if (run.cancel === 'rollback') this.#remove(run);
     else if (run.cancel === 'interrupt') this.#end(run, 'interrupted');
     else if (run.failures >= this.#maxFailures) this.#end(run, 'error');
@@ -78,6 +89,7 @@ export class ModelThread {
     const run = this.runs.find((each) => each.runId === runId);
     if (!run) return false;
     const wasInFlight = this.#inFlight.includes(run);
+    if (wasInFlight && run.cancel === 'rollback') this.#dropCheckpoints(run);
     this.runs = this.runs.filter((each) => each !== run);
     if (wasInFlight) this.#settle();
     return true;
@@ -97,9 +109,15 @@ export class ModelThread {
     this.status = this.#inFlight.length > 0 ? 'busy' : ownStatus[outcome];
   }
 
+  /** Rolls a run back. */
   #remove(run: ModelRun): void {
+    this.#dropCheckpoints(run);
     this.runs = this.runs.filter((each) => each !== run);
     this.#settle();
+  }
+
+  #dropCheckpoints(run: ModelRun): void {
+    this.checkpoints = this.checkpoints.filter((runId) => runId !== run.runId);
   }
 
   /** Sets the status: without a run in flight, a thread has the status of its state. */
