@@ -115,3 +115,25 @@ it("a thread with the id of a stateless run's thread can still run when that run
     expect(await threadOf(threadId)).toMatchObject([{ status: 'idle' }]);
   }
 });
+
+it("deleting a thread with the id of a stateless run's thread leaves that run, whether it runs or waits", async () => {
+  for (const isRunning of [true, false]) {
+    const { run } = await fixture.engine.createRun(aRun({ metadata: { owner: 'ada' } }));
+    const { threadId, runId } = run;
+    let [claimed] = await fixture.engine.claimRuns(worker, 10);
+    if (!isRunning) await fixture.engine.releaseRun(claimed!.fence, { failure: { error: 'Lost', message: '' } });
+    await fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
+    const own = await fixture.engine.createRun(aRun({ threadId, multitaskStrategy: 'rollback' }));
+    expect(own.cancelled).toEqual([]);
+    expect(await fixture.engine.listRuns({ threadId, limit: 10, offset: 0 })).toMatchObject([{ runId: own.run.runId }]);
+    const deletion = await fixture.engine.deleteThread(threadId);
+    expect(deletion).toMatchObject({ threads: [{ hasStatelessRuns: true }], runs: [{ runId: own.run.runId }] });
+    // Ends of the deleted thread's runs must not fence out the worker of this one.
+    if (isRunning) expect(deletion.runs[0]!.fence.epoch).toBe(claimed!.fence.epoch);
+    else [claimed] = await fixture.engine.claimRuns(worker, 10);
+    expect(claimed?.runId).toBe(runId);
+    await fixture.engine.finishRun(success(claimed!));
+    expect(await fixture.engine.getRun(threadId, runId)).toMatchObject({ status: 'success' });
+    expect(await fixture.rows('SELECT 1 FROM thread_fence WHERE thread_id = $1', [threadId])).toEqual([]);
+  }
+});

@@ -10,8 +10,8 @@ import { readSendRequest } from '../src/a2a/tasks/send-request.ts';
 import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
 import type { AgUiCall } from '../src/ag-ui/ag-ui-runs.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
-import { ThreadAccess } from '../src/event-protocol/thread-access.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
+import { ThreadAccess } from '../src/threads/thread-access.ts';
 import { DELIVERY, openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { createDataCipher } from '@runyard/encryption';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { GUARDED_AES_KEY, type GuardedDeployment, shareGuardedDeployment, userHeaders } from './guarded-deployment.ts';
 import { type Asked, askOperation } from './operation-rows.ts';
+import { ask as askRaw, open } from './raw-http.ts';
 
 const ADA = userHeaders('ada');
 const BOB = userHeaders('bob');
@@ -69,4 +72,58 @@ it('a default assistant is for every user to run, and for none to change', async
   expect((await ask('createStatelessRun', { body: { assistant_id, after_seconds: 3600 } }, BOB)).status).toBe(200);
   expect((await ask('patchAssistant', { params, body: { name: 'mine' } }, BOB)).status).toBe(404);
   expect((await ask('deleteAssistant', { params }, BOB)).status).toBe(403);
+});
+
+it('a stateless run stays that of its user when another makes, uses and deletes a thread with its id', async () => {
+  const thread_id = randomUUID();
+  const url = `${deployment.url}/threads/${thread_id}`;
+  const params = { assistant_id: 'echo', input: { said: 'secret of the run' }, on_completion: 'delete' };
+  const started = await askRaw(`${url}/commands`, { headers: ADA, body: { id: 1, method: 'run.start', params } });
+  const { run_id } = (started.json as { result: { run_id: string } }).result;
+  const run = await deployment.worker.take();
+  expect(run.claimed).toMatchObject({ threadId: thread_id, runId: run_id, keepsThread: false });
+  const [idOfThread, ids] = [{ params: { thread_id } }, { params: { thread_id, run_id } }];
+  const outcomes = async (headers: Record<string, string>) =>
+    Promise.all(
+      ['getRun', 'getStatelessRun', 'joinRun', 'joinRunStream', 'cancelRun', 'deleteRun'].map(
+        async (id) => (await ask(id, ids, headers)).status,
+      ),
+    );
+
+  expect((await ask('createThread', { body: { thread_id } }, BOB)).status).toBe(200);
+  const stream = await open(`${url}/stream`, { headers: { ...BOB, 'last-event-id': '-1' }, method: 'GET' });
+  const events = await open(`${url}/stream/events`, { headers: BOB, body: { channels: ['values', 'lifecycle'] } });
+  const adas = await open(`${url}/stream/events`, { headers: ADA, body: { channels: ['values', 'lifecycle'] } });
+  await run.emit('v2.values', { timestamp: 1, data: { said: 'secret of the run' } }, 'values');
+  expect(await outcomes(BOB)).toEqual([404, 404, 404, 404, 404, 404]);
+  expect((await ask('listRuns', idOfThread, BOB)).body).toEqual([]);
+  expect((await ask('cancelRuns', { body: { thread_id, status: 'all' } }, BOB)).status).toBe(404);
+  const own = { assistant_id: 'echo', multitask_strategy: 'rollback' };
+  const { body: next } = await ask('createRun', { ...idOfThread, body: own }, BOB);
+  expect((await ask('getRun', ids)).body).toMatchObject({ run_id, status: 'running' });
+  expect((await ask('getRun', { params: { thread_id, run_id: next.run_id! } })).status).toBe(404);
+  expect((await ask('deleteThread', idOfThread, BOB)).status).toBe(204);
+
+  expect((await ask('getRun', ids)).body).toMatchObject({ run_id, status: 'running' });
+  await run.succeed({ said: 'result' });
+  expect(await ask('joinRun', ids)).toMatchObject({ status: 200, body: { said: 'result' } });
+  await waitFor(() => adas.text.includes('completed'), { what: "the end of Ada's run" });
+  expect(adas.text).toContain('secret of the run');
+  for (const hidden of [stream, events]) {
+    expect(hidden.text).not.toContain(run_id);
+    expect(hidden.text).not.toContain('secret of the run');
+    hidden.hangUp();
+  }
+  adas.hangUp();
+
+  // The next thread with the id does not show the run either.
+  expect((await ask('createThread', { body: { thread_id } }, BOB)).status).toBe(200);
+  expect(await outcomes(BOB)).toEqual([404, 404, 404, 404, 404, 404]);
+  const late = await open(`${url}/stream`, { headers: { ...BOB, 'last-event-id': '-1' }, method: 'GET' });
+  await ask('createRun', { ...idOfThread, body: { assistant_id: 'echo' } }, BOB);
+  const last = await deployment.worker.take();
+  await last.succeed({});
+  await waitFor(() => late.text.includes('run_done'), { what: "the end of Bob's run" });
+  expect(late.text).not.toContain(run_id);
+  late.hangUp();
 });

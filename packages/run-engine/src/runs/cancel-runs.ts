@@ -25,8 +25,11 @@ export interface Cancellation {
   upTo?: string;
   action: CancelAction;
   reason: string;
-  /** True when the caller sets the threads' status itself, to that of a thread with a run in flight. */
-  leavesThreadStatus?: boolean;
+  /**
+   * True when a new run on the threads asks for it. It sets their status itself, and reaches no stateless run whose id
+   * of a thread is that of such a thread: that run is not one of the thread's.
+   */
+  isForNewRun?: boolean;
 }
 
 /** A request to cancel runs. */
@@ -96,8 +99,12 @@ interface CancelRow {
   has_webhooks: boolean;
 }
 
-/** The metadata that decides who may see run `r`: its thread's, or its own when its thread is not kept. */
-const VISIBLE_METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id), r.metadata)';
+/**
+ * The metadata that decides who may see run `r`: its thread's, or its own when its thread is not kept. Somebody else may
+ * have made a thread with the same id.
+ */
+const VISIBLE_METADATA = `CASE WHEN r.keeps_thread
+  THEN (SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id) ELSE r.metadata END`;
 
 /** Returns threads with selected runs, in order of their ids: an estimate without locks. */
 async function findThreadsInFlight(
@@ -159,7 +166,7 @@ async function cancelRuns(client: pg.ClientBase, request: CancelPage, events: Ru
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
-  { threadIds, runIds, status, assistantId, scope, upTo, action, reason, leavesThreadStatus }: Cancellation,
+  { threadIds, runIds, status, assistantId, scope, upTo, action, reason, isForNewRun = false }: Cancellation,
   events: RunEvents,
 ): Promise<CancelledRun[]> {
   const epochs = await lockFences(client, threadIds);
@@ -177,7 +184,7 @@ export async function cancelRunsOfThreads(
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
              AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${containsAny(VISIBLE_METADATA, '$7::jsonb')})
-             AND ($8::bigint IS NULL OR r.seq <= $8)
+             AND ($8::bigint IS NULL OR r.seq <= $8) AND (r.keeps_thread OR NOT $9)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.drains, r.status, r.keeps_thread, r.seq,
                      r.cancel_action AS action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
                      -- A statement does not see its own changes: the other side is the order of before.
@@ -189,9 +196,9 @@ export async function cancelRunsOfThreads(
              SELECT * FROM changed WHERE status = 'interrupted'
            ), events AS (
              INSERT INTO outbox (topic, key, event) SELECT topic, key, event FROM (
-               ${selectEvents('ordered', 9, ['attempt', 'action'], ['seq', '1 AS step'])}
+               ${selectEvents('ordered', 10, ['attempt', 'action'], ['seq', '1 AS step'])}
                UNION ALL
-               ${selectEvents('never_started', 13, ['attempt', 'status'], ['seq', '2 AS step'])}
+               ${selectEvents('never_started', 14, ['attempt', 'status'], ['seq', '2 AS step'])}
              ) e ORDER BY seq, step
            )
            SELECT run_id, thread_id, assistant_id, attempt, failures, drains, status, keeps_thread, action, cancel_reason,
@@ -206,13 +213,14 @@ export async function cancelRunsOfThreads(
       assistantId ?? null,
       scopeParameter({ scope }),
       upTo ?? null,
+      isForNewRun,
       ...templateValues(events.templates.cancelled),
       ...templateValues(events.templates.finished),
     ],
   });
   const neverStarted = rows.filter((row) => row.status === 'interrupted');
   if (neverStarted.length > 0) {
-    await settleNeverStarted(client, neverStarted, leavesThreadStatus ?? false);
+    await settleNeverStarted(client, neverStarted, { setsThreadStatus: !isForNewRun });
     await events.queueWebhooksOfEnded(
       client,
       neverStarted.map((row) => ({ runId: row.run_id, hasWebhooks: row.has_webhooks })),
@@ -265,7 +273,7 @@ function toOwnedRun(row: CancelRow, epoch: bigint): OwnedRun {
 async function settleNeverStarted(
   client: pg.ClientBase,
   ended: { thread_id: string; keeps_thread: boolean }[],
-  leavesThreadStatus: boolean,
+  { setsThreadStatus }: { setsThreadStatus: boolean },
 ): Promise<void> {
   const unkept = ended.filter((row) => !row.keeps_thread).map((row) => row.thread_id);
   await dropUnkeptFences(client, unkept);
@@ -273,7 +281,7 @@ async function settleNeverStarted(
     client,
     ended.map((row) => row.thread_id),
   );
-  if (leavesThreadStatus) return;
+  if (!setsThreadStatus) return;
   await resetThreadStatus(
     client,
     ended.filter((row) => row.keeps_thread).map((row) => row.thread_id),

@@ -327,11 +327,7 @@ async function cancelConflictingRuns(
       .map((item) => item.threadId);
     if (threadIds.length === 0) continue;
     const reason = `${action} requested by a new run on the thread (multitask_strategy "${action}")`;
-    for (const run of await cancelRunsOfThreads(
-      client,
-      { threadIds, action, reason, leavesThreadStatus: true },
-      events,
-    )) {
+    for (const run of await cancelRunsOfThreads(client, { threadIds, action, reason, isForNewRun: true }, events)) {
       byThread.set(run.threadId, [...(byThread.get(run.threadId) ?? []), run]);
     }
   }

@@ -6,6 +6,10 @@ import type { RunOutcome, RunRecord } from './types.ts';
 
 export interface RunQuery {
   threadId: string;
+  /**
+   * Selects stateless runs, whose thread is not kept, instead of those of the thread with that id. Default: false.
+   */
+  isStateless?: boolean;
   status?: RunStatus;
   limit: number;
   offset: number;
@@ -50,9 +54,9 @@ export async function readOutcome(
 export async function listRuns(db: pg.Pool, query: RunQuery, cipher: DataCipher): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_list_runs',
-    text: `SELECT ${RUN_COLUMNS} FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
+    text: `SELECT ${RUN_COLUMNS} FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) AND keeps_thread <> $5
            ORDER BY seq DESC LIMIT $3 OFFSET $4`,
-    values: [query.threadId, query.status ?? null, query.limit, query.offset],
+    values: [query.threadId, query.status ?? null, query.limit, query.offset, query.isStateless ?? false],
   });
   return rows.map((row) => listedRunOfRow(row, cipher));
 }

@@ -11,7 +11,8 @@ import type { DeletedThread } from './types.ts';
 /**
  * Deletes a thread in the caller's transaction, even while a run is running: without the fence, or with it taken, all
  * further writes of that run are refused. Checkpoints of a long thread are removed later (`ThreadRemovals`): nobody
- * sees them. Its runs in flight end as `interrupted` on the bus, and are returned.
+ * sees them. Its runs in flight end as `interrupted` on the bus, and are returned. A stateless run that has the id of the
+ * thread is not one of them, and goes on.
  */
 export async function deleteThread(
   client: pg.ClientBase,
@@ -47,7 +48,7 @@ export async function deleteLockedThreads(
   }>({
     name: 'engine_delete_runs_of_threads',
     text: `DELETE FROM run WHERE thread_id = ANY($1::uuid[])
-           RETURNING run_id, thread_id, assistant_id, attempt, status`,
+           AND keeps_thread RETURNING run_id, thread_id, assistant_id, attempt, status`,
     values: [threadIds],
   });
   await deleteWebhookContent(
@@ -65,11 +66,17 @@ export async function deleteLockedThreads(
       status: 'interrupted',
     })),
   );
-  await deleteRowsOf(client, threadIds);
-  // Above the epochs of the runs' workers: nothing they still append comes after the end.
-  const epochOf = (threadId: string) => (epochs.get(threadId) ?? 0n) + 1n;
+  const stateless = await findStatelessRuns(client, threadIds);
+  await deleteRowsOf(client, threadIds, stateless);
+  // Above the epochs of the runs' workers: nothing they still append comes after the end. A stateless run goes on.
+  const epochOf = (threadId: string) =>
+    (epochs.get(threadId) ?? 0n) + (stateless.get(threadId) === 'running' ? 0n : 1n);
   return {
-    threads: threadIds.map((threadId) => ({ threadId, epoch: epochOf(threadId) })),
+    threads: threadIds.map((threadId) => ({
+      threadId,
+      epoch: epochOf(threadId),
+      hasStatelessRuns: stateless.has(threadId),
+    })),
     runs: inFlight.map(({ run_id: runId, thread_id: threadId, attempt }) => ({
       runId,
       attempt,
@@ -78,8 +85,28 @@ export async function deleteLockedThreads(
   };
 }
 
-async function deleteRowsOf(client: pg.ClientBase, threadIds: string[]): Promise<void> {
-  const isAll = await removeInSteps((limit) => removeCheckpointsOf(client, threadIds, limit), removalDeadline());
+/** The furthest state of the stateless runs that have the id of a deleted thread: at most one is in flight. */
+type StatelessRuns = Map<string, 'running' | 'pending' | 'ended'>;
+
+async function findStatelessRuns(client: pg.ClientBase, threadIds: string[]): Promise<StatelessRuns> {
+  const { rows } = await client.query<{ thread_id: string; state: 'running' | 'pending' | 'ended' }>({
+    name: 'engine_stateless_runs_of',
+    text: `SELECT thread_id, CASE WHEN bool_or(status = 'running') THEN 'running'
+                                  WHEN bool_or(status = 'pending') THEN 'pending' ELSE 'ended' END AS state
+           FROM run WHERE thread_id = ANY($1::uuid[]) GROUP BY thread_id`,
+    values: [threadIds],
+  });
+  return new Map(rows.map((row) => [row.thread_id, row.state]));
+}
+
+async function deleteRowsOf(client: pg.ClientBase, threadIds: string[], stateless: StatelessRuns): Promise<void> {
+  const [running, pending] = (['running', 'pending'] as const).map((state) =>
+    threadIds.filter((threadId) => stateless.get(threadId) === state),
+  ) as [string[], string[]];
+  const unused = threadIds.filter((threadId) => !running.includes(threadId) && !pending.includes(threadId));
+  // A fence that a run needs cannot mark what is left: the end of that run removes it.
+  const deadline = unused.length < threadIds.length ? { until: Number.POSITIVE_INFINITY } : removalDeadline();
+  const isAll = await removeInSteps((limit) => removeCheckpointsOf(client, threadIds, limit), deadline);
   await client.query({
     name: 'engine_delete_threads',
     text: 'DELETE FROM thread WHERE thread_id = ANY($1::uuid[])',
@@ -89,8 +116,9 @@ async function deleteRowsOf(client: pg.ClientBase, threadIds: string[]): Promise
     await client.query({
       name: 'engine_delete_fences',
       text: 'DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])',
-      values: [threadIds],
+      values: [unused],
     });
+    await takeFences(client, pending);
     return;
   }
   await takeFences(client, threadIds);

@@ -46,7 +46,7 @@ export async function findOutdatedStates(db: pg.Pool, cipher: DataCipher): Promi
            )
            SELECT thread_id, metadata, coalesce(
                     (SELECT substring(r.kwargs FROM 1 FOR ${HEADER_BYTES_MAX}) FROM run r
-                     WHERE r.thread_id = due.thread_id ORDER BY r.seq DESC LIMIT 1),
+                     WHERE r.thread_id = due.thread_id AND r.keeps_thread ORDER BY r.seq DESC LIMIT 1),
                     (SELECT substring(s.values FROM 1 FOR ${HEADER_BYTES_MAX}) FROM thread_state s
                      WHERE s.thread_id = due.thread_id)) AS encrypted
            FROM due WHERE is_behind`,

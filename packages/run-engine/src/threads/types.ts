@@ -81,6 +81,8 @@ export interface DeletedThread {
    * thread with its id.
    */
   epoch: bigint;
+  /** True when stateless runs have the same id. They are no part of the thread, and their events are in its stream. */
+  hasStatelessRuns: boolean;
 }
 
 /** Threads that lost their history: deleted completely, or reduced to their newest state. */

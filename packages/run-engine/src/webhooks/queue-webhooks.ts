@@ -36,7 +36,7 @@ export async function queueWebhooksOfDeleted(
 ): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'engine_queue_webhooks_of_deleted',
-    text: `${INSERT_DELIVERIES} WHERE r.thread_id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR r.run_id = $2)
+    text: `${INSERT_DELIVERIES} WHERE r.thread_id = ANY($1::uuid[]) AND CASE WHEN $2::uuid IS NULL THEN r.keeps_thread ELSE r.run_id = $2 END
              AND r.status IN ('pending', 'running') AND r.webhooks IS NOT NULL AND ${UNREFUSED}`,
     values: [threadIds, runId ?? null],
   });

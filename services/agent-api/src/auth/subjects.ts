@@ -18,7 +18,7 @@ const QUERIES = {
   thread: {
     param: 'thread_id',
     text: `SELECT thread_id, coalesce(
-             (SELECT assistant_id::text FROM run r WHERE r.thread_id = t.thread_id ORDER BY seq DESC LIMIT 1),
+             (SELECT assistant_id::text FROM run r WHERE r.thread_id = t.thread_id AND r.keeps_thread ORDER BY seq DESC LIMIT 1),
              metadata ->> 'assistant_id') AS assistant_id
            FROM thread t WHERE thread_id = $1`,
   },

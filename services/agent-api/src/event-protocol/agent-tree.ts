@@ -34,14 +34,20 @@ export class AgentTreeCommand {
   readonly getTree: CommandHandler = async (context, params) => {
     const { run_id } = readGetTree(params);
     const { scope, threadId } = context;
-    const [newest] = run_id === undefined ? await this.#parts.engine.listRuns({ threadId, limit: 1, offset: 0 }) : [];
-    const runId = run_id ?? newest?.runId;
+    const runId = run_id ?? (await this.#newestOf(threadId));
     if (!isUuid(runId)) throw noSuchRun();
     const run = await this.#parts.runs.find(scope, threadId, runId).catch((error: unknown) => {
       throw error instanceof NotFoundError ? noSuchRun() : error;
     });
     return { tree: await this.#treeOf(run) };
   };
+
+  async #newestOf(threadId: string): Promise<string | undefined> {
+    const only = { threadId, limit: 1, offset: 0 };
+    const [ofThread] = await this.#parts.engine.listRuns(only);
+    const [newest] = ofThread ? [ofThread] : await this.#parts.engine.listRuns({ ...only, isStateless: true });
+    return newest?.runId;
+  }
 
   async #treeOf(run: RunRecord): Promise<TreeNode> {
     const { config } = run.kwargs as Pick<RunArguments, 'config'>;

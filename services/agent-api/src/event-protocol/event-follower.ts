@@ -1,10 +1,10 @@
 import type { RunStreams, StreamEntry, StreamGap } from '@runyard/run-stream';
 import { BEFORE_ALL, CONTROL_KINDS, compareIds, idOfSequence } from '@runyard/run-stream';
 import { RunsOfThread, type RunsOfThreadSources } from '../streams/runs-of-thread.ts';
+import type { ThreadAccess } from '../threads/thread-access.ts';
 import { EventConverter } from './event-converter.ts';
 import { type EventFilter, matchesFilter } from './event-filter.ts';
 import { readKept } from './read-kept.ts';
-import type { ThreadAccess } from './thread-access.ts';
 import type { ThreadEvent } from './thread-event.ts';
 
 export interface EventSources extends RunsOfThreadSources {

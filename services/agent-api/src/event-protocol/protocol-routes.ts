@@ -8,6 +8,7 @@ import type { PickHeaders } from '../http/header-choice.ts';
 import type { RunOrigin } from '../runs/accepted-run.ts';
 import { requestOrigin } from '../runs/request-origin.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
+import { ThreadAccess } from '../threads/thread-access.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { CommandResult } from './command-context.ts';
 import {
@@ -21,10 +22,9 @@ import {
 import type { EventSources } from './event-follower.ts';
 import { type ProtocolCommandParts, ProtocolCommands } from './protocol-commands.ts';
 import { sendEvents } from './send-events.ts';
-import { ThreadAccess } from './thread-access.ts';
 
 export interface ProtocolRouteParts extends ProtocolCommandParts {
-  threads: Pick<ThreadStore, 'find' | 'findWithoutState' | 'isRunVisible'>;
+  threads: Pick<ThreadStore, 'find' | 'findWithoutState' | 'isStatelessRunVisible'>;
   sources: EventSources & { open: OpenResponses };
   configurableHeaders: PickHeaders;
   keys: IdempotencyKeys;

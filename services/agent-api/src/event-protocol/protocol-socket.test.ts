@@ -5,10 +5,10 @@ import { RequestAdmission, silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { ThreadAccess } from '../threads/thread-access.ts';
 import type { EventSources } from './event-follower.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 import { ReceivedBytes } from './received-bytes.ts';
-import type { ThreadAccess } from './thread-access.ts';
 
 const server = createServer();
 let webSockets: WebSocketServer;

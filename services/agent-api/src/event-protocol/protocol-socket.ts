@@ -5,11 +5,11 @@ import Type from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { WebSocket } from 'ws';
 import type { Scope } from '../access/scope.ts';
+import type { ThreadAccess } from '../threads/thread-access.ts';
 import type { EventSources } from './event-follower.ts';
 import { CommandError, codeOfStatus, paramsReader, toErrorResponse } from './protocol-response.ts';
 import type { ReceivedBytes } from './received-bytes.ts';
 import { SocketWriter } from './socket-writer.ts';
-import type { ThreadAccess } from './thread-access.ts';
 import { renderEvent } from './thread-event.ts';
 import { type NewSubscription, ThreadSubscriptions } from './thread-subscriptions.ts';
 

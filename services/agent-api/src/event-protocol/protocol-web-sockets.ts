@@ -23,11 +23,11 @@ import type { StreamRights } from '../auth/stream-rights.ts';
 import { userOf } from '../auth/user-caller.ts';
 import { requireSocketOrigin } from '../http/socket-origin.ts';
 import type { StreamPlaces } from '../streams/stream-places.ts';
+import { ThreadAccess } from '../threads/thread-access.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { EventSources } from './event-follower.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 import { ReceivedBytes } from './received-bytes.ts';
-import { ThreadAccess } from './thread-access.ts';
 
 /** Bytes of the largest command. */
 const MAX_COMMAND_BYTES = 16 * 1024 * 1024;
@@ -41,7 +41,7 @@ export interface ProtocolWebSocketParts {
   command: BoundOperation;
   /** Answers with the scope of what a subscriber may see. */
   subscription: BoundOperation;
-  threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
+  threads: Pick<ThreadStore, 'findWithoutState' | 'isStatelessRunVisible'>;
   sources: EventSources;
   /** The pages of other origins that may open websockets. */
   cors: Pick<CorsRules, 'origins' | 'originPattern'>;

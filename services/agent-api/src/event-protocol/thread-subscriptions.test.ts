@@ -9,9 +9,9 @@ import {
 } from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
+import type { ThreadAccess } from '../threads/thread-access.ts';
 import type { EventSources } from './event-follower.ts';
 import { type FollowedThread, followEvents } from './follow-events.ts';
-import type { ThreadAccess } from './thread-access.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import { type NewSubscription, ThreadSubscriptions } from './thread-subscriptions.ts';
 

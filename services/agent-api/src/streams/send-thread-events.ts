@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { BEFORE_ALL, compareIds, type RunStreams } from '@runyard/run-stream';
+import { BEFORE_ALL, compareIds, type RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
@@ -20,6 +20,8 @@ export interface ThreadEventsOptions {
   /** The last event that the client has; left out when it wants events from now on. */
   afterId: string | undefined;
   modes: ReadonlySet<string>;
+  /** Decides which entries the client may see. Default: all. */
+  access?: { admits(entry: StreamEntry, signal: AbortSignal): Promise<boolean> } | undefined;
   /** Path and query of the continuation; undefined when nobody takes the stream over. */
   continuationPath?: string | undefined;
 }
@@ -34,7 +36,7 @@ export interface ThreadEventsOptions {
  */
 export async function sendThreadEvents(
   { streams, threadWatch, watch, ends, open }: ThreadStreamSources,
-  { threadId, afterId, modes, continuationPath }: ThreadEventsOptions,
+  { threadId, afterId, modes, access, continuationPath }: ThreadEventsOptions,
   res: ServerResponse,
 ): Promise<void> {
   const newest = await streams.newestId(threadId).catch((error: unknown) => {
@@ -63,7 +65,8 @@ export async function sendThreadEvents(
       if (isOld && entry.isResumable) replayed.add(entry.runId);
       if (isOld && !replayed.has(entry.runId)) continue;
       const text = renderThreadEntry(entry, modes);
-      const caughtUp = text === undefined ? undefined : response.write(text);
+      if (text === undefined || (access && !(await access.admits(entry, ending.signal)))) continue;
+      const caughtUp = response.write(text);
       if (caughtUp) await caughtUp;
     }
   } finally {

@@ -4,6 +4,7 @@ import type { Logger } from '@runyard/service-kit';
 
 /**
  * Returns what has to be done after threads were deleted: waiters for their runs look, and their events are removed.
+ * Those that share a stream with stateless runs expire.
  */
 export function createDeletionHandler(options: {
   streams: Pick<RunStreams, 'deleteThread'>;
@@ -13,7 +14,8 @@ export function createDeletionHandler(options: {
   return (threads) => {
     options.wakeWaiting();
     // Without Redis they expire by themselves.
-    Promise.all(threads.map((thread) => options.streams.deleteThread(thread))).catch((error: unknown) =>
+    const alone = threads.filter(({ hasStatelessRuns }) => !hasStatelessRuns);
+    Promise.all(alone.map((thread) => options.streams.deleteThread(thread))).catch((error: unknown) =>
       options.logger.debug('removing events of deleted threads failed, they will expire', { error }),
     );
   };

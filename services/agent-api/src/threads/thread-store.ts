@@ -44,12 +44,27 @@ export class ThreadStore {
     return rows[0] && decryptThreadRow(rows[0], this.#cipher.json.decryptListed);
   }
 
-  /** Returns whether the caller may see a run: by its thread, or by its own metadata where its thread is not kept. */
+  /**
+   * Returns whether the caller may see a run: by its thread, or by its own metadata where its thread is not kept, whoever
+   * has made a thread with the same id.
+   */
   async isRunVisible(scope: Scope, runId: string): Promise<boolean> {
+    const metadata = Prisma.raw('(CASE WHEN r.keeps_thread THEN t.metadata ELSE r.metadata END)');
     const rows = await this.#prisma.$queryRaw<unknown[]>`
       SELECT 1 AS shown FROM run r LEFT JOIN thread t ON t.thread_id = r.thread_id
-      WHERE r.run_id = ${runId}::uuid AND ${whereInScope(scope, Prisma.raw('coalesce(t.metadata, r.metadata)'))}`;
+      WHERE r.run_id = ${runId}::uuid AND ${whereInScope(scope, metadata)}`;
     return rows.length > 0;
+  }
+
+  /**
+   * Returns whether the caller may see a stateless run; undefined for one of a thread, and for one that is not kept any
+   * more.
+   */
+  async isStatelessRunVisible(scope: Scope, runId: string): Promise<boolean | undefined> {
+    const rows = await this.#prisma.$queryRaw<{ isVisible: boolean }[]>`
+      SELECT ${whereInScope(scope, Prisma.raw('r.metadata'))} AS "isVisible"
+      FROM run r WHERE r.run_id = ${runId}::uuid AND NOT r.keeps_thread`;
+    return rows[0]?.isVisible;
   }
 
   /** Returns which of these threads the caller may see. */

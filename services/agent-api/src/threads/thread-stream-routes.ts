@@ -1,16 +1,18 @@
 import { joinThreadStream } from '@runyard/contracts';
 import { parseEventId } from '@runyard/run-stream';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { isRestricted } from '../access/scope.ts';
 import { READ_THREAD } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { acceptsHandoff } from '../streams/continuation.ts';
 import { sendThreadEvents, type ThreadStreamSources } from '../streams/send-thread-events.ts';
 import { parseThreadStreamModes } from '../streams/stream-filter.ts';
+import { ThreadAccess } from './thread-access.ts';
 import type { ThreadStore } from './thread-store.ts';
 
 /** Serves the stream of a whole thread, over all its runs. */
 export function threadStreamRoutes(
-  threads: Pick<ThreadStore, 'findWithoutState'>,
+  threads: Pick<ThreadStore, 'findWithoutState' | 'isStatelessRunVisible'>,
   sources: ThreadStreamSources,
   guard: RouteGuard,
 ): GuardedOperation[] {
@@ -23,7 +25,8 @@ export function threadStreamRoutes(
         throw new NotFoundError(`Thread with ID ${threadId} not found`);
       }
       const continuationPath = acceptsHandoff(headers) ? raw.url : undefined;
-      await sendThreadEvents(sources, { threadId, afterId, modes, continuationPath }, res);
+      const access = isRestricted(scope) ? new ThreadAccess(threads, scope, threadId) : undefined;
+      await sendThreadEvents(sources, { threadId, afterId, modes, access, continuationPath }, res);
     }),
   ];
 }
