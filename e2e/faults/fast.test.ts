@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, test } from 'vitest';
+import { isOfTier } from './bench/goal.ts';
 import { hasEnoughSamples, isMet } from './bench/measure.ts';
+import { LANGUAGES } from './bench/probe-project.ts';
 import { runGoal } from './bench/run-goal.ts';
 import { openSession, type Session } from './bench/session.ts';
 import { goals } from './goals/index.ts';
@@ -13,10 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => session.close());
 
-for (const goal of goals.filter(({ isFast }) => isFast)) {
-  test.concurrent(`${goal.id}: ${goal.title}`, async () => {
+const cases = LANGUAGES.flatMap((language) =>
+  goals.filter((goal) => isOfTier(goal, 'fast', language)).map((goal) => ({ goal, language })),
+);
+
+for (const { goal, language } of cases) {
+  test.concurrent(`${goal.id}, graphs in ${language}: ${goal.title}`, async () => {
     const say = (line: string) => console.log(line);
-    const outcome = await runGoal(goal, { servers: session.servers, tier: 'fast', seed, scale: 1, say });
+    const outcome = await runGoal(goal, { servers: session.servers, tier: 'fast', seed, scale: 1, language, say });
     const notMet = outcome.measures
       // Time limits assume an idle machine: the full tier judges them.
       .filter((measure) => !hasEnoughSamples(measure) || (measure.unit !== 's' && !isMet(measure)))

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Goal, Tier } from './bench/goal.ts';
+import { type Goal, isOfTier, type Tier } from './bench/goal.ts';
+import { LANGUAGES, type Language } from './bench/probe-project.ts';
 
 export interface FaultBenchFlags {
   tier: Tier;
@@ -11,6 +12,8 @@ export interface FaultBenchFlags {
   previous: string | undefined;
   /** True when the projects' own code knows the users who make the requests. */
   hasUsers: boolean;
+  /** The language of the probe graphs. */
+  language: Language;
   /** True when only the page is written, and nothing is run. */
   isReportOnly: boolean;
   help: boolean;
@@ -23,6 +26,7 @@ export const usage = `npm run test:faults -- [options]
   --only R1,R4       these goals alone
   --scale 0.1        sizes multiplied, to try a goal out
   --previous REF     the release that runs beside this one in R17 (default: the newest tag v*)
+  --language python  with graphs in Python instead of JavaScript (R1, R2, R8, R12, R13, R16, R17, R23)
   --users            custom authentication is on (R1, R8, R13): two users, who must see nothing of each other
   --record           keep the results in e2e/faults/results and write docs/reliability.md
   --report           only write docs/reliability.md from the results that are kept
@@ -39,6 +43,7 @@ export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags
       scale: { type: 'string', default: '1' },
       previous: { type: 'string' },
       users: { type: 'boolean', default: false },
+      language: { type: 'string', default: 'javascript' },
       report: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -46,6 +51,8 @@ export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags
   });
   const { tier, only } = values;
   if (tier !== 'fast' && tier !== 'full') throw new Error(`--tier is fast or full, not "${tier}".`);
+  const language = LANGUAGES.find((each) => each === values.language);
+  if (language === undefined) throw new Error(`--language is ${LANGUAGES.join(' or ')}, not "${values.language}".`);
   const named = only?.split(',').map((id) => {
     const goal = all.find((each) => each.id.toLowerCase() === id.trim().toLowerCase());
     if (!goal) throw new Error(`There is no goal "${id}", only ${all.map((each) => each.id).join(', ')}.`);
@@ -54,10 +61,12 @@ export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags
   if (values.record && (tier !== 'full' || values.scale !== '1'))
     throw new Error('--record is for what was measured in full: --tier full, --scale 1.');
   if (values.users && values.record) throw new Error('--record is for what is measured without --users.');
-  const chosen =
-    named ?? all.filter((goal) => (tier === 'full' || goal.isFast) && (!values.users || goal.canHaveUsers));
+  if (values.users && language === 'python') throw new Error('--users is for graphs in JavaScript.');
+  const chosen = named ?? all.filter((goal) => isOfTier(goal, tier, language) && (!values.users || goal.canHaveUsers));
   const without = chosen.find((goal) => values.users && !goal.canHaveUsers);
   if (without) throw new Error(`${without.id} cannot be run with --users.`);
+  const unable = chosen.find((goal) => !isOfTier(goal, 'full', language));
+  if (unable) throw new Error(`${unable.id} has no graphs in ${language}.`);
   return {
     tier,
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber('--seed', values.seed),
@@ -66,6 +75,7 @@ export function readFlags(args: string[], all: readonly Goal[]): FaultBenchFlags
     isRecorded: values.record,
     previous: values.previous,
     hasUsers: values.users,
+    language,
     isReportOnly: values.report,
     help: values.help,
   };

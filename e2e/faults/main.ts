@@ -8,7 +8,10 @@ async function main(): Promise<void> {
   if (flags.help) return void printLine(usage);
   if (flags.isReportOnly) return writeReport();
   const outcomes = await runGoals(flags);
-  printSummary(outcomes, (failed) => `npm run test:faults -- --seed ${flags.seed} --only ${failed.join(',')}`);
+  printSummary(outcomes, (failed) => {
+    const language = flags.language === 'javascript' ? '' : ` --language ${flags.language}`;
+    return `npm run test:faults -- --seed ${flags.seed} --only ${failed.join(',')}${language}`;
+  });
 }
 
 await main().catch((error: Error) => {

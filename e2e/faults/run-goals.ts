@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { buildRelease, findPreviousRelease } from '../compatibility/release.ts';
 import type { Goal, Tier } from './bench/goal.ts';
 import { hasEnoughSamples, isMet } from './bench/measure.ts';
+import type { Language } from './bench/probe-project.ts';
 import { isGoalMet, type Outcome, runGoal } from './bench/run-goal.ts';
 import { openSession, readCommitUnderTest } from './bench/session.ts';
 import { recordOutcome } from './report/results.ts';
@@ -16,6 +17,8 @@ export interface RunGoalsOptions {
   previous: string | undefined;
   /** True when the projects' own code knows the users who make the requests. */
   hasUsers?: boolean;
+  /** The language of the probe graphs. Default: JavaScript. */
+  language?: Language;
   /** True when the results are kept in the repository. */
   isRecorded: boolean;
 }
@@ -44,8 +47,8 @@ export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoal
         printLine('  LEFT OUT: no release before this one is known; --previous names one.');
         continue;
       }
-      const { hasUsers = false } = options;
-      const settings = { tier, seed, scale, previous, hasUsers };
+      const { hasUsers = false, language = 'javascript' } = options;
+      const settings = { tier, seed, scale, previous, hasUsers, language };
       const outcome = await runGoal(goal, { servers: session.servers, ...settings, say: printLine });
       outcomes.push(outcome);
       show(outcome);

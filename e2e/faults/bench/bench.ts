@@ -6,6 +6,7 @@ import type { Tier } from './goal.ts';
 import type { Measure } from './measure.ts';
 import { MeasuredSettings } from './measured-settings.ts';
 import { BenchPlatform } from './platform.ts';
+import { type Language, type ProbeProject, prepareProbeProject } from './probe-project.ts';
 import { Random } from './random.ts';
 import type { BenchServers } from './servers.ts';
 import { measureStrangers, Strangers } from './users.ts';
@@ -20,6 +21,8 @@ export interface BenchOptions {
   previous?: string | undefined;
   /** True when the projects' own code knows the users who make the requests. */
   hasUsers?: boolean;
+  /** The language of the probe graphs. Default: JavaScript. */
+  language?: Language;
   say(line: string): void;
 }
 
@@ -30,6 +33,8 @@ export class Bench {
   readonly seed: number;
   readonly random: Random;
   readonly previous: string | undefined;
+  readonly language: Language;
+  readonly project: ProbeProject;
   readonly measures: Measure[] = [];
   readonly settings = new MeasuredSettings();
   readonly #options: BenchOptions;
@@ -37,18 +42,21 @@ export class Bench {
   readonly #closings: (() => Promise<unknown>)[] = [];
   readonly #strangers: Strangers[] = [];
 
-  private constructor(options: BenchOptions, goalId: string, folder: string) {
+  private constructor(options: BenchOptions, goalId: string, folder: string, project: ProbeProject) {
     this.servers = options.servers;
     this.tier = options.tier;
     this.seed = options.seed;
     this.random = new Random(options.seed).fork(goalId);
     this.previous = options.previous;
+    this.language = options.language ?? 'javascript';
+    this.project = project;
     this.#options = options;
     this.#folder = folder;
   }
 
   static async open(options: BenchOptions, goalId: string): Promise<Bench> {
-    return new Bench(options, goalId, await mkdtemp(path.join(tmpdir(), `runyard-${goalId.toLowerCase()}-`)));
+    const project = await prepareProbeProject(options.language ?? 'javascript');
+    return new Bench(options, goalId, await mkdtemp(path.join(tmpdir(), `runyard-${goalId.toLowerCase()}-`)), project);
   }
 
   /** Returns a number by tier and scale; at least 1. */
@@ -81,7 +89,11 @@ export class Bench {
   async deployment(options: DeploymentOptions = {}): Promise<BenchDeployment> {
     this.settings.add(options.env);
     const { hasUsers = false } = this.#options;
-    const deployment = await BenchDeployment.start(this.servers, this.#folder, { ...options, hasUsers });
+    const deployment = await BenchDeployment.start(this.servers, this.#folder, {
+      ...options,
+      hasUsers,
+      project: this.project,
+    });
     this.onClose(() => deployment.close());
     if (hasUsers) this.#strangers.push(new Strangers(deployment));
     return deployment;

@@ -10,12 +10,12 @@ import { type Call, type CallOptions, History } from './history.ts';
 import { kafkaVariables } from './kafka-variables.ts';
 import { Ledger, type LedgerInput } from './ledger.ts';
 import { Part } from './part.ts';
+import type { ProbeProject } from './probe-project.ts';
 import type { BenchServers } from './servers.ts';
 import { ownerHeaders, USER_SETTINGS } from './users.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
 const MIGRATIONS = 'packages/run-engine/prisma/migrations';
-const PROJECT = path.join(repository, 'e2e/faults/project');
 
 export interface DeploymentOptions {
   /** The number of agent-apis. Default 1. */
@@ -33,10 +33,15 @@ export interface DeploymentOptions {
   reachDatabase?: (url: string) => Promise<string>;
   /** True when its parts bypass the fault lines, as in `PartOptions`. */
   isDirect?: boolean;
-  /** True when the project's own code knows its users, who make all requests: each thread is of one of two. */
-  hasUsers?: boolean;
   /** The checkout of the database's tables, and of parts that name none. Default: this one. */
   checkout?: string;
+}
+
+/** What the bench adds to the options of a goal. */
+interface StartOptions extends DeploymentOptions {
+  project: ProbeProject;
+  /** True when the project's own code knows its users, who make all requests: each thread is of one of two. */
+  hasUsers: boolean;
 }
 
 /** Options for many concurrent streams of many runs, which are read again at the end. */
@@ -77,7 +82,7 @@ export class BenchDeployment {
     databaseUrl: string,
     servers: BenchServers,
     ledger: Ledger,
-    { env = {}, bus = 'kafka', isDirect = false, hasUsers = false, checkout }: DeploymentOptions,
+    { env = {}, bus = 'kafka', isDirect = false, hasUsers, project, checkout }: StartOptions,
   ) {
     this.#isDirect = isDirect;
     this.#hasUsers = hasUsers;
@@ -94,7 +99,8 @@ export class BenchDeployment {
       TOPIC_PREFIX: `${prefix}.`,
       ...(bus === 'kafka' && { EVENT_BUS: 'kafka', ...kafkaVariables(kafka.address) }),
       ...(bus === 'redis' && { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: servers.redis.address.url }),
-      PROJECT_DIR: PROJECT,
+      PROJECT_DIR: project.folder,
+      ...project.environment,
       DEPLOYMENT_ID: randomUUID(),
       REVISION_ID: 'bench',
       RUNYARD_AUTH: 'none',
@@ -106,7 +112,7 @@ export class BenchDeployment {
     this.audit = new DatabaseAudit(this.pool, ledger, this.cipher);
   }
 
-  static async start(servers: BenchServers, folder: string, options: DeploymentOptions): Promise<BenchDeployment> {
+  static async start(servers: BenchServers, folder: string, options: StartOptions): Promise<BenchDeployment> {
     if (options.checkout !== undefined) await servers.openKafka.start();
     const database = await createTestDatabase(path.join(options.checkout ?? repository, MIGRATIONS));
     const ledger = new Ledger(path.join(folder, `${database.name}.ledger.jsonl`));

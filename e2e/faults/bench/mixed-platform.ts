@@ -7,9 +7,6 @@ import { createTestDatabase, freePort, startServiceProcess, type TestServiceProc
 import type { Bench } from './bench.ts';
 import { Ledger } from './ledger.ts';
 
-const repository = path.resolve(import.meta.dirname, '../../..');
-const PROJECT = path.join(repository, 'e2e/faults/project');
-
 export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'gateway'] as const;
 export type PlatformService = (typeof PLATFORM_SERVICES)[number] | 'data-plane';
 
@@ -53,7 +50,7 @@ export class MixedPlatform {
     const platform = new MixedPlatform(ports, settings, new Ledger(path.join(bench.folder, 'mixed.ledger.jsonl')));
     bench.onClose(() => platform.#close());
     for (const service of [...PLATFORM_SERVICES, 'data-plane'] as const) await platform.#start(service, checkout);
-    await platform.#deploy();
+    await platform.#deploy(bench.project.folder);
     return platform;
   }
 
@@ -95,7 +92,7 @@ export class MixedPlatform {
     this.#running.set(service, running);
   }
 
-  async #deploy(): Promise<void> {
+  async #deploy(projectFolder: string): Promise<void> {
     const bootstrap = await fetch(`http://127.0.0.1:${this.#ports['org-access']}/internal/bootstrap`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#settings.internalToken}`, 'content-type': 'application/json' },
@@ -105,7 +102,7 @@ export class MixedPlatform {
     const body = {
       name: 'probe',
       source: 'local_directory',
-      source_config: { project_path: PROJECT, deployment_type: 'dev' },
+      source_config: { project_path: projectFolder, deployment_type: 'dev' },
       source_revision_config: { langgraph_config_path: 'langgraph.json' },
     };
     const { id, latest_revision_id } = await this.#ask<Deployment>('POST', '/v2/deployments', body);
@@ -136,7 +133,7 @@ type Settings = Record<PlatformService, { env: Record<string, string>; secrets: 
 };
 
 function settingsOf(
-  { servers }: Bench,
+  { servers, project }: Bench,
   ports: Record<PlatformService, number>,
   dataDir: string,
   databases: Record<'org-access' | 'control-plane', string>,
@@ -145,6 +142,7 @@ function settingsOf(
   const internalToken = randomBytes(32).toString('hex');
   const dataPlaneKey = randomBytes(32).toString('hex');
   const common = {
+    ...project.environment,
     EVENT_BUS: 'kafka',
     // The release before this one has no login.
     KAFKA_BROKERS: servers.openKafka.address.brokers.join(','),

@@ -1,12 +1,14 @@
 import { Bench, type BenchOptions } from './bench.ts';
 import type { Goal, Tier } from './goal.ts';
 import { isMet, type Measure } from './measure.ts';
+import type { Language } from './probe-project.ts';
 
 /** The outcome of one goal. */
 export interface Outcome {
   goal: string;
   seed: number;
   tier: Tier;
+  language: Language;
   seconds: number;
   measures: Measure[];
   /** Settings of the services that the goal chose; all others have the shipped defaults. */
@@ -41,6 +43,7 @@ export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcom
     goal: goal.id,
     seed: options.seed,
     tier: options.tier,
+    language: bench.language,
     seconds: Math.round((performance.now() - begun) / 1000),
     measures: bench.measures,
     settings: bench.settings.all(),

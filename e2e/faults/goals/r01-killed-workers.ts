@@ -30,6 +30,7 @@ export const goal: Goal = {
     'A killed worker costs time, never a run, a checkpoint, an answer to an interrupt, or a step that was recorded twice.',
   isFast: true,
   canHaveUsers: true,
+  pythonTier: 'fast',
   async run(bench) {
     const deployment = await bench.deployment({
       workers: WORKERS,

@@ -17,6 +17,7 @@ export const goal: Goal = {
   id: 'R2',
   title:
     'A stream goes on without an event missing or repeated, whoever was killed and however often clients were cut.',
+  pythonTier: 'full',
   async run(bench) {
     const { deployment, gateway } = await startStreamingDeployment(bench);
     await streamUnderKills(bench, deployment, gateway);

@@ -35,6 +35,7 @@ export const goal: Goal = {
   title: 'A worker that stood still and goes on writes nothing more of what others have taken over.',
   isFast: true,
   canHaveUsers: true,
+  pythonTier: 'fast',
   async run(bench) {
     const env = {
       ...(bench.tier === 'fast' && { WORKER_LEASE_SECONDS: String(LEASE_SECONDS.fast) }),

@@ -17,6 +17,7 @@ export const goal: Goal = {
   id: 'R12',
   title:
     'However many runs are created on a thread at once, one runs at a time, and all come out as a model of a hundred lines says.',
+  pythonTier: 'full',
   async run(bench) {
     await createAtOnce(bench);
     await compareSequences(bench);

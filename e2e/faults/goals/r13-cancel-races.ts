@@ -29,6 +29,7 @@ export const goal: Goal = {
   title:
     'A run that is ordered to end while it ends, or while its worker dies, has one end, soon, and a rollback leaves nothing.',
   canHaveUsers: true,
+  pythonTier: 'full',
   async run(bench) {
     const deployment = await bench.deployment({
       workers: 3,

@@ -16,7 +16,8 @@ const WAIT = { timeoutMs: 180_000, intervalMs: 200 };
  */
 const POISONS = [
   { how: 'exit', error: 'ProcessExitError' },
-  { how: 'throw', error: 'UncaughtExceptionError' },
+  // An event loop of Python logs such an error and goes on.
+  { how: 'throw', error: 'UncaughtExceptionError', inPython: null },
   { how: 'crash', error: 'RunAttemptsExhausted', last: 'GraphHostLost' },
   { how: 'oom', error: 'RunAttemptsExhausted', last: 'GraphHostOutOfMemory' },
   { how: 'loop', error: 'RunAttemptsExhausted', last: 'GraphHostUnresponsive' },
@@ -31,6 +32,7 @@ export const goal: Goal = {
   id: 'R16',
   title:
     'A run that harms its process fails alone and by name; what runs beside it ends well, and the worker is soon back.',
+  pythonTier: 'full',
   async run(bench) {
     const deployment = await bench.deployment({
       env: { GRAPH_HOST_SILENT_SECONDS: String(SILENT_SECONDS), GRAPH_HOST_HEAP_MB: '256' },
@@ -118,7 +120,8 @@ async function measurePoisons(
   }>('SELECT run_id, status, error FROM run WHERE run_id = ANY($1::uuid[])', [ended.map(({ runId }) => runId)]);
   const wrong = ended.flatMap(({ poison, runId }) => {
     const run = rows.find(({ run_id }) => run_id === runId);
-    const { how, error } = poison;
+    const { how } = poison;
+    const error = bench.language === 'python' && 'inPython' in poison ? poison.inPython : poison.error;
     const last = 'last' in poison ? poison.last : '';
     const isRight = error === null ? run?.status === 'success' : run?.status === 'error' && run.error?.error === error;
     const says = run?.error?.message ?? '';

@@ -30,6 +30,7 @@ export const goal: Goal = {
     'The release before this one and this one work together on one database, bus and Redis, whichever part is which.',
   needsPrevious: true,
   limitMinutes: 12,
+  pythonTier: 'full',
   async run(bench) {
     const { previous } = bench;
     if (previous === undefined) throw new Error('no release before this one is known');

@@ -29,6 +29,7 @@ export const goal: Goal = {
   title:
     'Events of version 2 come once each over server-sent events and websockets, whoever was killed and however often clients were cut, and their ids never repeat on a thread.',
   isFast: true,
+  pythonTier: 'full',
   async run(bench) {
     const { deployment, gateway } = await startStreamingDeployment(bench);
     await followUnderKills(bench, deployment, gateway);

@@ -29,7 +29,7 @@ function overviewRow(goal: Goal, outcomes: RecordedOutcome[]): string {
   const seeds = (wanted: boolean) =>
     outcomes
       .filter((outcome) => isGoalMet(outcome) === wanted)
-      .map(({ seed }) => seed)
+      .map(nameOf)
       .join(', ') || '–';
   return `| [${goal.id}](#${goal.id.toLowerCase()}) | ${goal.title} | ${seeds(true)} | ${seeds(false)} |`;
 }
@@ -39,7 +39,7 @@ function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
   const lines = [`## ${goal.id}`, '', goal.title, '', ...askedLines(goal), ...(note ? ['', note] : [])];
   if (outcomes.length === 0) return [...lines, '', 'Not measured yet.'];
   const seeds = outcomes.map(
-    ({ seed, commit, measuredAt, seconds }) => `${seed} (${commit}, ${measuredAt}, ${seconds} s)`,
+    (outcome) => `${nameOf(outcome)} (${outcome.commit}, ${outcome.measuredAt}, ${outcome.seconds} s)`,
   );
   const measured = [...new Set(outcomes.flatMap(({ measures }) => measures.map(({ what }) => what)))];
   return [
@@ -49,10 +49,12 @@ function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
     '',
     settingsLine(outcomes),
     '',
-    `| Measured | Limit | ${outcomes.map(({ seed }) => `Seed ${seed}`).join(' | ')} |`,
+    `| Measured | Limit | ${outcomes.map((outcome) => `Seed ${nameOf(outcome)}`).join(' | ')} |`,
     `|---|---|${outcomes.map(() => '---').join('|')}|`,
     ...measured.map((what) => measureRow(what, outcomes)),
-    ...outcomes.flatMap(({ seed, error }) => (error ? ['', `Seed ${seed} broke off: ${firstLine(error)}`] : [])),
+    ...outcomes.flatMap((outcome) =>
+      outcome.error ? ['', `Seed ${nameOf(outcome)} broke off: ${firstLine(outcome.error)}`] : [],
+    ),
   ];
 }
 
@@ -90,5 +92,8 @@ function cell(measure: Measure): string {
   const tooFew = hasEnoughSamples(measure) ? '' : `, **of ${measure.needed ?? 1} needed**`;
   return `${isMet(measure) ? value : `**${value}**`} of ${measure.samples}${tooFew}`;
 }
+
+/** Names an outcome among those of its goal. */
+const nameOf = ({ seed, language }: RecordedOutcome) => (language === 'python' ? `${seed} with Python` : String(seed));
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';

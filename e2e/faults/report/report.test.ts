@@ -26,3 +26,23 @@ test('a goal’s section names each setting that it gave its services, beside th
 test('each goal has the limits that were set for it', () => {
   for (const goal of reportedGoals) expect(formatReport([goal], [])).toMatch(/\nAsked for: /);
 });
+
+test('the outcomes of a goal with graphs in Python stand beside those in JavaScript, and say so', () => {
+  const measures = [{ what: 'runs', measured: 1, limit: 1, unit: '', samples: 1 }];
+  const outcome = {
+    goal: 'R9',
+    seed: 1,
+    tier: 'full',
+    seconds: 1,
+    measures,
+    settings: {},
+    commit: 'c',
+    measuredAt: 'd',
+  };
+  const page = formatReport(
+    reportedGoals.filter(({ id }) => id === 'R9'),
+    (['javascript', 'python'] as const).map((language) => ({ ...outcome, tier: 'full', language })),
+  );
+  expect(page).toContain('| 1, 1 with Python | – |');
+  expect(page).toContain('| Measured | Limit | Seed 1 | Seed 1 with Python |');
+});

@@ -12,12 +12,15 @@ export interface RecordedOutcome extends Outcome {
 
 const FOLDER = path.join(import.meta.dirname, '../results');
 
-/** Writes an outcome; a later one of the same goal and seed replaces the earlier one. */
+/** Writes an outcome; a later one of the same goal, language and seed replaces the earlier one. */
 export async function recordOutcome(outcome: RecordedOutcome): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const file = path.join(FOLDER, `${outcome.goal.toLowerCase()}.jsonl`);
-  const others = (await readOutcomes(file)).filter(({ seed }) => seed !== outcome.seed);
-  const lines = [...others, outcome].sort((a, b) => a.seed - b.seed).map((each) => `${JSON.stringify(each)}\n`);
+  const others = (await readOutcomes(file)).filter(
+    ({ seed, language }) => seed !== outcome.seed || language !== outcome.language,
+  );
+  const inOrder = [...others, outcome].sort((a, b) => a.language.localeCompare(b.language) || a.seed - b.seed);
+  const lines = inOrder.map((each) => `${JSON.stringify(each)}\n`);
   await writeFile(file, lines.join(''));
 }
 
@@ -30,5 +33,6 @@ export async function readRecordedOutcomes(): Promise<RecordedOutcome[]> {
 async function readOutcomes(file: string): Promise<RecordedOutcome[]> {
   if (!existsSync(file)) return [];
   const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line) as RecordedOutcome);
+  // A line without a language is of graphs in JavaScript, as all were once.
+  return lines.map((line) => ({ language: 'javascript', ...(JSON.parse(line) as Omit<RecordedOutcome, 'language'>) }));
 }
