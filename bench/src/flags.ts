@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
 import { readNumber, readNumbers } from './number-flags.ts';
+import { LANGUAGES, type Language } from './targets/projects.ts';
 
 export interface BenchFlags {
   /** The URL of a running deployment, instead of a platform started for the measurement. */
@@ -18,6 +19,8 @@ export interface BenchFlags {
   isDirectWanted: boolean;
   /** True when agent-api is also measured with an auth handler of the project. */
   areUsersWanted: boolean;
+  /** The language of the project. In Python it is also measured on the public Python server. */
+  language: Language;
   /** The folder in whose `node_modules` the public in-memory server is, to be measured on the same project. */
   compare?: string | undefined;
   /** The file for the numbers as JSON; `-` for standard output, in place of the tables. */
@@ -29,6 +32,7 @@ export const usage = `npm run bench -- [options]
 
   --url URL --key KEY   measure this deployment (https://…/deployments/{id}) instead of starting a platform;
                         it must serve a graph named "echo" such as bench/echo-project
+  --language python     measure graphs in Python, and the public Python server (langgraph dev) beside the platform
   --clients 1,8,32      clients at once
   --seconds N           of each measurement (default 5)
   --rounds N            how often everything is measured, the targets taking turns (default 1)
@@ -37,6 +41,9 @@ export const usage = `npm run bench -- [options]
   --users               also measure agent-api with an auth handler of the project (both with encryption at rest)
   --compare DIR         also measure @langchain/langgraph-api from DIR/node_modules on the same project
   --json FILE           write the numbers as JSON; - prints them instead of the tables
+
+npm run bench -- host [--rounds N] [--json FILE]
+  what the process is capable of that runs graphs in Python: its start, its memory, its events, and nodes that block
 
 npm run bench -- scale [--threads N] [--json FILE]
   what searching, counting, state and history take with N threads (default 1000000)
@@ -71,11 +78,17 @@ export function readFlags(args: string[]): BenchFlags {
       workloads: { type: 'string' },
       'no-direct': { type: 'boolean', default: false },
       users: { type: 'boolean', default: false },
+      language: { type: 'string', default: 'javascript' },
       compare: { type: 'string' },
       json: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  const language = LANGUAGES.find((each) => each === values.language);
+  if (language === undefined) throw new Error(`--language is ${LANGUAGES.join(' or ')}, not "${values.language}".`);
+  if (language === 'python' && (values.users || values.compare !== undefined)) {
+    throw new Error('--users and --compare are for graphs in JavaScript.');
+  }
   const here = process.env.INIT_CWD ?? process.cwd();
   return {
     url: values.url?.replace(/\/+$/, ''),
@@ -86,6 +99,7 @@ export function readFlags(args: string[]): BenchFlags {
     workloads: values.workloads?.split(',').map(findWorkload) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
     isDirectWanted: !values['no-direct'] && values.url === undefined,
     areUsersWanted: values.users,
+    language,
     compare: values.compare && resolve(here, values.compare),
     json: values.json && (values.json === '-' ? '-' : resolve(here, values.json)),
     help: values.help,

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { runDirectoryCommand } from './directory/command.ts';
 import { type BenchFlags, readFlags, usage } from './flags.ts';
+import { runHostCommand } from './host/command.ts';
 import { runIdleCommand } from './idle/command.ts';
 import { type Measurement, measure } from './measurement.ts';
 import { runPushCommand } from './push/command.ts';
@@ -13,11 +14,13 @@ import { runStatesCommand } from './states/command.ts';
 import { startAgentServer } from './targets/agent-server.ts';
 import { targetExistingDeployment } from './targets/existing-deployment.ts';
 import { startPlatform } from './targets/platform.ts';
+import { type BenchProject, prepareProject } from './targets/projects.ts';
+import { targetPublicPythonServer } from './targets/public-python-server.ts';
 import { startPublicServer } from './targets/public-server.ts';
 import type { Target } from './targets/target.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
-const project = join(repository, 'bench/echo-project');
+const { folder: project } = await prepareProject('javascript');
 
 /** Progress goes to standard error, so that `--json -` prints JSON alone. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -30,6 +33,7 @@ const commands: Record<string, (args: string[], where: Where) => Promise<void>> 
   idle: runIdleCommand,
   start: runStartCommand,
   push: runPushCommand,
+  host: runHostCommand,
 };
 type Where = { repository: string; project: string; say: (line: string) => void };
 
@@ -52,7 +56,7 @@ async function main(): Promise<void> {
     process.once(signal, () => void stopAll().finally(() => process.exit(130)));
   }
   try {
-    for (const start of starters(flags)) {
+    for (const start of starters(flags, await prepareProject(flags.language))) {
       const target = await start();
       targets.push(target);
       say(`${target.name} is up at ${target.url}`);
@@ -65,20 +69,27 @@ async function main(): Promise<void> {
   }
 }
 
-function starters({ url, key, isDirectWanted, areUsersWanted, compare }: BenchFlags): (() => Promise<Target>)[] {
+function starters(
+  { url, key, isDirectWanted, areUsersWanted, compare }: BenchFlags,
+  { folder: project, environment, python }: BenchProject,
+): (() => Promise<Target>)[] {
   // Users need encryption at rest: without it on both sides its cost would count as theirs.
-  const encrypted: Record<string, string> = areUsersWanted
-    ? { LANGGRAPH_AES_KEY: 'measured-with-a-key-of-32-chars!' }
-    : {};
+  const env: Record<string, string> = {
+    ...environment,
+    ...(areUsersWanted && { LANGGRAPH_AES_KEY: 'measured-with-a-key-of-32-chars!' }),
+  };
   const users = { LANGGRAPH_AUTH: JSON.stringify({ path: './auth.ts:auth' }) };
   const headers = { authorization: 'Bearer ada' };
   return [
-    url === undefined ? () => startPlatform({ repository, project }) : async () => targetExistingDeployment(url, key),
-    ...(isDirectWanted ? [() => startAgentServer({ repository, project, env: encrypted })] : []),
+    url === undefined
+      ? () => startPlatform({ repository, project, env: environment })
+      : async () => targetExistingDeployment(url, key),
+    ...(isDirectWanted ? [() => startAgentServer({ repository, project, env })] : []),
     ...(areUsersWanted
-      ? [() => startAgentServer({ repository, project, name: 'with users', env: { ...encrypted, ...users }, headers })]
+      ? [() => startAgentServer({ repository, project, name: 'with users', env: { ...env, ...users }, headers })]
       : []),
     ...(compare === undefined ? [] : [() => startPublicServer({ folder: compare, project })]),
+    ...(python === undefined ? [] : [() => targetPublicPythonServer(python, project)]),
   ];
 }
 

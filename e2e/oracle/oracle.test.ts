@@ -1,13 +1,10 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { preparePython } from '@runyard/test-kit/python';
+import { type PublicPythonServer, preparePython, startPublicPythonServer } from '@runyard/test-kit/python';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Platform, startPlatform } from '../harness/platform.ts';
 import { compare } from './compare.ts';
 import { INTENDED } from './differences.ts';
 import { IntendedDifferences } from './intended-differences.ts';
-import { startPublicServer } from './public-server.ts';
 import { readRecorded, writeRecorded } from './recorded-answers.ts';
 import { RecordedClient } from './recorded-client.ts';
 import { RECORDED, SCENARIOS } from './scenarios.ts';
@@ -17,19 +14,14 @@ const isRecording = process.env.RUNYARD_RECORD_ANSWERS === '1';
 
 const PROJECT = path.resolve(import.meta.dirname, '../projects/python');
 
-let folder: string;
 let ours: Platform;
-let theirs: Awaited<ReturnType<typeof startPublicServer>>;
+let theirs: PublicPythonServer;
 const intended = new IntendedDifferences(INTENDED);
 
 beforeAll(async () => {
   const python = await preparePython(path.join(import.meta.dirname, 'requirements.txt'));
-  folder = await mkdtemp(path.join(tmpdir(), 'runyard-oracle-'));
-  const project = path.join(folder, 'project');
-  // The public server writes into the folder of its project.
-  await cp(PROJECT, project, { recursive: true });
   [theirs, ours] = await Promise.all([
-    startPublicServer(python, project),
+    startPublicPythonServer(python, PROJECT),
     startPlatform({
       project: PROJECT,
       env: { VIRTUAL_ENV: path.dirname(path.dirname(python)) },
@@ -39,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([theirs?.stop(), ours?.stop()]);
   await ours?.remove();
-  if (folder) await rm(folder, { recursive: true });
 });
 
 describe('the platform answers as the public Python server does, but for intended differences, to', () => {

@@ -7,8 +7,9 @@ export type CpuTimes = Map<string, number>;
 
 const PARTS: [pattern: RegExp, name: string][] = [
   [/(?:services|infra)\/((?!launcher)[\w-]+)\/dist\/main/, '$1'],
-  [/graph-host-child/, 'graph host'],
+  [/graph-host-child|runyard_graph_host/, 'graph host'],
   [/langgraph-api/, 'langgraph-api'],
+  [/langgraph_cli/, 'langgraph dev'],
   [/postgres/, 'postgres'],
   [/redis-server/, 'redis'],
   [/kafka\.Kafka/, 'kafka'],

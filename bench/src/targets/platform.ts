@@ -28,6 +28,8 @@ export async function startPlatform(options: {
   repository: string;
   project: string;
   dataDir?: string;
+  /** Variables over those of this process. */
+  env?: Record<string, string>;
 }): Promise<StartedPlatform> {
   const { repository, project } = options;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'runyard-bench-')));
@@ -35,7 +37,7 @@ export async function startPlatform(options: {
   const launcher = spawn(
     process.execPath,
     [join(repository, 'infra/launcher/dist/main.js'), '--project', project, '--port', '0', '--data-dir', dataDir],
-    { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: repository, env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   for (const stream of [launcher.stdout, launcher.stderr]) stream.on('data', (chunk) => (output += chunk));

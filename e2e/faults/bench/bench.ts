@@ -33,7 +33,6 @@ export class Bench {
   readonly seed: number;
   readonly random: Random;
   readonly previous: string | undefined;
-  readonly language: Language;
   readonly project: ProbeProject;
   readonly measures: Measure[] = [];
   readonly settings = new MeasuredSettings();
@@ -48,7 +47,6 @@ export class Bench {
     this.seed = options.seed;
     this.random = new Random(options.seed).fork(goalId);
     this.previous = options.previous;
-    this.language = options.language ?? 'javascript';
     this.project = project;
     this.#options = options;
     this.#folder = folder;

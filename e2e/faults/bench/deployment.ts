@@ -10,7 +10,7 @@ import { type Call, type CallOptions, History } from './history.ts';
 import { kafkaVariables } from './kafka-variables.ts';
 import { Ledger, type LedgerInput } from './ledger.ts';
 import { Part } from './part.ts';
-import type { ProbeProject } from './probe-project.ts';
+import type { Language, ProbeProject } from './probe-project.ts';
 import type { BenchServers } from './servers.ts';
 import { ownerHeaders, USER_SETTINGS } from './users.ts';
 
@@ -66,6 +66,8 @@ export class BenchDeployment {
   readonly history = new History();
   readonly ledger: Ledger;
   readonly audit: DatabaseAudit;
+  /** The language of its graphs. */
+  readonly language: Language;
   /** Bypasses the fault lines: it is for inspection, never for the parts. */
   readonly pool: pg.Pool;
   /** Decrypts what its database holds. */
@@ -92,6 +94,7 @@ export class BenchDeployment {
     this.#databaseUrl = databaseUrl;
     this.#servers = servers;
     this.ledger = ledger;
+    this.language = project.language;
     this.pool = openPool({ connectionString: database.url, max: 6, applicationName: 'fault-bench' });
     const prefix = `bench-${randomUUID().slice(0, 8)}`;
     this.#settings = {

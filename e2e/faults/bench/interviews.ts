@@ -70,7 +70,8 @@ export class Interviews {
         );
         return;
       }
-      const { resume, answers } = answerOf(asked, random);
+      const canBePlain = this.#deployment.language === 'javascript' || asked.length === 1;
+      const { resume, answers } = answerOf(asked, random, canBePlain);
       given.push(...answers);
       ended = await this.#answer(threadId, { command: { resume }, durability }, options, random);
       this.answers += answers.length;
@@ -156,12 +157,16 @@ function randomName(random: Random): string {
   return String(random.next());
 }
 
-/** Returns the answers to all questions, each with one of its own when they are given by id. */
-function answerOf(asked: { id: string; value: string }[], random: Random) {
+/**
+ * Returns the answers to all questions, each with one of its own when they are given by id.
+ *
+ * @param canBePlain false where several questions must have theirs by id, as with LangGraph for Python
+ */
+function answerOf(asked: { id: string; value: string }[], random: Random, canBePlain: boolean) {
   const values = ['yes', '', 0, 7.5, false, true, null, [], [null, 1], {}, { a: { b: 'ü' } }, randomName(random)];
   const byId = asked.map((each) => ({ ...each, answer: random.pick<unknown>(values) }));
   const plain = random.pick(values.filter((value) => value !== null));
-  if (random.chance(0.5)) {
+  if (random.chance(0.5) && canBePlain) {
     return { resume: plain, answers: asked.map(({ value }): [string, unknown] => [value, plain]) };
   }
   return {

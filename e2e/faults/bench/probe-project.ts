@@ -13,6 +13,7 @@ export type Language = keyof typeof FOLDERS;
 export const LANGUAGES = Object.keys(FOLDERS) as Language[];
 
 export interface ProbeProject {
+  language: Language;
   folder: string;
   /** Variables of the machine by which its packages are found. */
   environment: Record<string, string>;
@@ -21,7 +22,7 @@ export interface ProbeProject {
 /** Installs the packages of the project where it does not share those of the repository. */
 export async function prepareProbeProject(language: Language): Promise<ProbeProject> {
   const folder = FOLDERS[language];
-  if (language === 'javascript') return { folder, environment: {} };
+  if (language === 'javascript') return { language, folder, environment: {} };
   const python = await preparePython(REQUIREMENTS);
-  return { folder, environment: { VIRTUAL_ENV: path.dirname(path.dirname(python)) } };
+  return { language, folder, environment: { VIRTUAL_ENV: path.dirname(path.dirname(python)) } };
 }

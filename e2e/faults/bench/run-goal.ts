@@ -43,7 +43,7 @@ export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcom
     goal: goal.id,
     seed: options.seed,
     tier: options.tier,
-    language: bench.language,
+    language: bench.project.language,
     seconds: Math.round((performance.now() - begun) / 1000),
     measures: bench.measures,
     settings: bench.settings.all(),

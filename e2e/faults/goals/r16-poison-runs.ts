@@ -121,7 +121,7 @@ async function measurePoisons(
   const wrong = ended.flatMap(({ poison, runId }) => {
     const run = rows.find(({ run_id }) => run_id === runId);
     const { how } = poison;
-    const error = bench.language === 'python' && 'inPython' in poison ? poison.inPython : poison.error;
+    const error = bench.project.language === 'python' && 'inPython' in poison ? poison.inPython : poison.error;
     const last = 'last' in poison ? poison.last : '';
     const isRight = error === null ? run?.status === 'success' : run?.status === 'error' && run.error?.error === error;
     const says = run?.error?.message ?? '';
