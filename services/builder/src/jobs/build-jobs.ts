@@ -23,7 +23,7 @@ export class BuildJobs {
   readonly #sessions = new Set<BuildSession>();
   /** The end of the last job of each deployment. */
   readonly #ends = new Map<string, Promise<void>>();
-/** Work for each deployment. It may outlast its session, which gives it up some time after its abortion. */
+  /** Work for each deployment. It may outlast its session, which gives it up some time after its abortion. */
   readonly #working = new Map<string, { revisionId: string; signal: AbortSignal; settled: Promise<void> }>();
   readonly #stopping = new AbortController();
 

@@ -16,7 +16,7 @@ export interface BuildArchivesOptions {
   pool: Pick<pg.Pool, 'query'>;
   quota: Pick<StorageQuota, 'findRoom'>;
   temporaryFolder: string;
-  /** What archives that arrive together leave of the disk with `temporaryFolder`. */
+  /** The room that archives which arrive together leave on the disk with `temporaryFolder`. */
   disk: DiskReserve;
   /** Bytes of one archive. */
   limitBytes: number;
