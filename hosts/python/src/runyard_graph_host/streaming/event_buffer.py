@@ -13,8 +13,10 @@ import orjson
 from ..protocol.connection import HostConnection
 from .rendered_event import RenderedEvent
 
-# Seconds after which a put is not waited for any more. A subgraph with a saver of its own never sends one.
-_PUT_LOST_AFTER = 1.0
+# A subgraph with a saver of its own never sends its puts. A put that is not there at so many looks, so many seconds
+# apart, is not waited for any more. Looks count and not time: a put needs turns of an event loop that may stand still.
+_LOOKS_FOR_PUT = 10
+_LOOKS_EVERY = 0.1
 
 
 class Limits(TypedDict):
@@ -54,7 +56,7 @@ class EventBuffer:
         self._replaceable: dict[str, RenderedEvent] = {}
         self._is_scheduled = False
         self._is_overflown = False
-        # Checkpoints whose put has to be sent before any event here, each with the timer that gives it up.
+        # Checkpoints whose put has to be sent before any event here, each with the timer of the next look for it.
         self._awaited_puts: dict[str, asyncio.TimerHandle] = {}
         # Checkpoints whose put was sent, or that were read from storage.
         self._sent_puts: set[str] = set()
@@ -83,8 +85,7 @@ class EventBuffer:
     def await_put(self, checkpoint_id: str) -> None:
         """Sends nothing that waits here, or comes, before the checkpoint is known to be sent."""
         if checkpoint_id not in self._sent_puts and checkpoint_id not in self._awaited_puts:
-            timer = asyncio.get_running_loop().call_later(_PUT_LOST_AFTER, self._give_up, checkpoint_id)
-            self._awaited_puts[checkpoint_id] = timer
+            self._look_later(checkpoint_id, _LOOKS_FOR_PUT)
 
     def know_put(self, checkpoint_id: str) -> None:
         self._sent_puts.add(checkpoint_id)
@@ -161,6 +162,17 @@ class EventBuffer:
     def _tell_empty(self) -> None:
         if not self._waiting and self._empty is not None and not self._empty.done():
             self._empty.set_result(None)
+
+    def _look_later(self, checkpoint_id: str, looks: int) -> None:
+        timer = asyncio.get_running_loop().call_later(_LOOKS_EVERY, self._look_for_put, checkpoint_id, looks - 1)
+        self._awaited_puts[checkpoint_id] = timer
+
+    def _look_for_put(self, checkpoint_id: str, looks: int) -> None:
+        """Is called while the put is awaited, with the number of looks that are left."""
+        if looks > 0:
+            self._look_later(checkpoint_id, looks)
+        else:
+            self._give_up(checkpoint_id)
 
     def _give_up(self, checkpoint_id: str) -> None:
         self._awaited_puts.pop(checkpoint_id, None)
