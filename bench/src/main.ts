@@ -5,7 +5,7 @@ import { runDirectoryCommand } from './directory/command.ts';
 import { type BenchFlags, readFlags, usage } from './flags.ts';
 import { runHostCommand } from './host/command.ts';
 import { runIdleCommand } from './idle/command.ts';
-import { type Measurement, measure } from './measurement.ts';
+import { type Measurement, measure, warmUp } from './measurement.ts';
 import { runPushCommand } from './push/command.ts';
 import { formatTables } from './report/tables.ts';
 import { runScaleCommand } from './scale/command.ts';
@@ -95,6 +95,8 @@ function starters(
 
 async function measureAll(flags: BenchFlags, targets: Target[]): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
+  // Where a server has just started, its first seconds would be most of what is measured first.
+  for (const target of targets) await warmUp(target, Math.max(...flags.clients));
   for (let round = 1; round <= flags.rounds; round += 1) {
     for (const workload of flags.workloads) {
       for (const clients of flags.clients) {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Measurement, measure } from './measurement.ts';
+import { type Measurement, measure, warmUp } from './measurement.ts';
 import { formatTables } from './report/tables.ts';
 import type { Target } from './targets/target.ts';
 
@@ -9,7 +9,7 @@ let server: Server | undefined;
 afterEach(() => server?.close());
 
 /** Starts a server whose runs answer at once; every second request fails with `fails`. */
-async function fakeTarget({ fails = false } = {}): Promise<Target> {
+async function fakeTarget({ fails = false, onRun = (_path: string) => {} } = {}): Promise<Target> {
   let runs = 0;
   server = createServer((req, res) => {
     if (req.url === '/metrics') {
@@ -17,6 +17,7 @@ async function fakeTarget({ fails = false } = {}): Promise<Target> {
       return;
     }
     runs += 1;
+    onRun(req.url ?? '');
     if (fails && runs % 2 === 0) res.writeHead(503).end('{"detail":"busy"}');
     else if (req.url?.endsWith('/stream')) {
       res.write(': heartbeat\n\nevent: values\n');
@@ -47,6 +48,12 @@ describe('a measurement', () => {
     expect(result.failures).toBeGreaterThan(0);
     expect(result.firstFailure).toContain('answered 503: {"detail":"busy"}');
     expect(result.operations).toBeGreaterThan(0);
+  });
+
+  it('is made of a server that has done every workload before', async () => {
+    const paths = new Set<string>();
+    await warmUp(await fakeTarget({ onRun: (path) => paths.add(path.replace(/[0-9a-f-]{36}/, '{id}')) }), 2, 0.1);
+    expect([...paths].sort()).toEqual(['/runs/stream', '/runs/wait', '/threads/{id}/runs/wait']);
   });
 
   it('takes the time of the first event of a stream, not of a heartbeat', async () => {

@@ -35,6 +35,16 @@ export interface MeasurementOptions {
   warmUpSeconds?: number;
 }
 
+/** Seconds after which code that every request uses is compiled. */
+const COMPILED_SECONDS = 10;
+
+/** Has a server that was just started do all workloads for a while, as one in production has done long ago. */
+export async function warmUp(endpoint: Target, clients: number, seconds = COMPILED_SECONDS): Promise<void> {
+  const workloads = Object.values(WORKLOADS);
+  for (const workload of workloads)
+    await runClosedLoop({ endpoint, workload, clients, seconds: seconds / workloads.length });
+}
+
 export async function measure(options: MeasurementOptions): Promise<Measurement> {
   const { target, workload, clients, seconds, round, warmUpSeconds = 1 } = options;
   const load = { endpoint: target, workload: WORKLOADS[workload], clients };
