@@ -95,7 +95,7 @@ function starters(
 
 async function measureAll(flags: BenchFlags, targets: Target[]): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
-  // Where a server has just started, its first seconds would be most of what is measured first.
+  // The first measurement would be mostly about how a server compiles its code.
   for (const target of targets) await warmUp(target, Math.max(...flags.clients));
   for (let round = 1; round <= flags.rounds; round += 1) {
     for (const workload of flags.workloads) {

@@ -11,7 +11,7 @@ const BLOCKED = { runs: 30, ms: 200, rounds: 5 };
 /** Seconds in which a host that was just started comes to rest. */
 const SETTLING_SECONDS = 3;
 
-/** Figures of one graph host, without a database behind it. */
+/** The numbers of one graph host, without a database behind it. */
 export interface HostMeasurement {
   /** From the start of the process until its graphs can run. */
   readySeconds: number;

@@ -37,7 +37,7 @@ export interface DeploymentOptions {
   checkout?: string;
 }
 
-/** The bench adds these to the options of a goal. */
+/** The options of a goal, and those that the bench adds. */
 interface StartOptions extends DeploymentOptions {
   project: ProbeProject;
   /** True when the project's own code knows its users, who make all requests: each thread is of one of two. */
