@@ -82,7 +82,16 @@ export class MemoryCheckpoints implements CheckpointBackend {
   }
 
   async list(
-    { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit, withoutValuesOf = [] }: CheckpointQuery,
+    {
+      threadId,
+      namespace,
+      checkpointId,
+      beforeCheckpointId,
+      after,
+      filter,
+      limit,
+      withoutValuesOf = [],
+    }: CheckpointQuery,
     runId?: string,
   ): Promise<StoredCheckpoint[]> {
     return this.stored
@@ -92,6 +101,7 @@ export class MemoryCheckpoints implements CheckpointBackend {
           (namespace === undefined || key.namespace === namespace) &&
           (checkpointId === undefined || key.checkpointId === checkpointId) &&
           (beforeCheckpointId === undefined || key.checkpointId < beforeCheckpointId) &&
+          (after === undefined || key.checkpointId < after.checkpointId) &&
           Object.entries(filter ?? {}).every(([name, value]) => metadataJson[name] === value),
       )
       .sort((a, b) => (a.key.checkpointId < b.key.checkpointId ? 1 : -1))

@@ -164,6 +164,8 @@ class FakeParent:
                 continue
             if "beforeCheckpointId" in query and key["checkpointId"] >= query["beforeCheckpointId"]:
                 continue
+            if "after" in query and key["checkpointId"] >= query["after"]["checkpointId"]:
+                continue
             writes = list(self._writes.get(key["checkpointId"], {}).values())
             document = {
                 "key": key,

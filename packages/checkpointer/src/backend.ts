@@ -83,6 +83,8 @@ export interface CheckpointQuery {
   checkpointId?: string;
   /** Limits the list to checkpoints older than this one. */
   beforeCheckpointId?: string;
+  /** The last checkpoint of the page before: the list goes on after it. */
+  after?: CheckpointKey;
   /** Metadata keys and the values they must equal. */
   filter?: Record<string, unknown>;
   limit?: number;
@@ -102,7 +104,10 @@ export interface ChannelHistory {
 export interface CheckpointBackend {
   /** Returns the named checkpoint, or the newest of the namespace without `checkpointId`. */
   get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
-  /** Returns the newest first. */
+  /**
+   * Returns a page, the newest first. It may end before its limit, as large checkpoints are read a few at a time; an
+   * empty one is the end.
+   */
   list(query: CheckpointQuery): Promise<StoredCheckpoint[]>;
   /** Resolves once durable. Puts and writes of one thread become durable in the order they were called. */
   put(put: CheckpointPut): Promise<void>;

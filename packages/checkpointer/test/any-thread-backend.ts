@@ -43,7 +43,8 @@ export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints
     },
     async list(query) {
       const threadId = query.threadId && uuidOf(query.threadId);
-      return (await (await reader(threadId)).list({ ...query, threadId })).map(outside);
+      const after = query.after && inside(query.after);
+      return (await (await reader(threadId)).list({ ...query, threadId, after })).map(outside);
     },
     channelHistories: (key, channels) => reads.channelHistories?.(inside(key), channels) ?? Promise.resolve([]),
     async put(put) {

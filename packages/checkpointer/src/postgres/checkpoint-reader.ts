@@ -46,6 +46,7 @@ interface Row {
   channel: string | null;
   version: string | null;
   task_id: string | null;
+  /** The index of a write within its task, or the place of a checkpoint in the order of the list. */
   idx: number | null;
   /** True when the write is one of the reading run. */
   is_own: boolean | null;
@@ -60,7 +61,7 @@ interface Row {
 const wholeCheckpointsFor = (run: string) => `
   SELECT 'checkpoint' AS kind, thread_id, checkpoint_ns AS ns, checkpoint_id AS id, data_type AS type, data,
          parent_checkpoint_id AS parent_id, metadata_type, metadata_data AS metadata, channel_blobs,
-         NULL AS channel, NULL AS version, NULL AS task_id, NULL::int AS idx, NULL::boolean AS is_own
+         NULL AS channel, NULL AS version, NULL AS task_id, place AS idx, NULL::boolean AS is_own
   FROM c
   UNION ALL
   SELECT 'blob', b.thread_id, b.checkpoint_ns, b.checkpoint_id, b.type, b.data, NULL, NULL, NULL, NULL, b.channel, b.version,
@@ -88,16 +89,50 @@ const COLUMNS = `${COLUMNS_BUT_VALUES}, channel_blobs`;
 const GET = {
   name: 'checkpoint_get',
   text: `WITH c AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 AND checkpoint_id = $4
+    SELECT ${COLUMNS}, 1 AS place FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 AND checkpoint_id = $4
   ) ${wholeCheckpointsFor('$3')}`,
 };
 
 const GET_NEWEST = {
   name: 'checkpoint_get_newest',
   text: `WITH c AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1
+    SELECT ${COLUMNS}, 1 AS place FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1
   ) ${wholeCheckpointsFor('$3')}`,
 };
+
+/** Checkpoints of one page at most. */
+const PAGE_MAX = 1_000;
+/** Bytes of one page at most, unless its first checkpoint has more. All runs of a worker share its memory. */
+const PAGE_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * Returns SQL for the checkpoints of `found` that fit in one page with their values and writes. A value that several of
+ * them share counts once, as it is sent once.
+ */
+const fittingFor = (run: string) => `
+  named AS MATERIALIZED (
+    SELECT min(f.place) AS place, f.thread_id, f.checkpoint_ns, named.key AS channel, named.value ->> 0 AS version,
+           named.value ->> 1 AS checkpoint_id
+    FROM found f CROSS JOIN LATERAL jsonb_each(f.channel_blobs) AS named GROUP BY 2, 3, 4, 5, 6
+  ), value_bytes AS MATERIALIZED (
+    -- One look by the whole key for each: a join may be planned as one with all values of the thread.
+    SELECT n.place, sum((
+      SELECT octet_length(b.data) FROM checkpoint_blob b
+      WHERE b.thread_id = n.thread_id AND b.checkpoint_ns = n.checkpoint_ns AND b.channel = n.channel
+        AND b.version = n.version AND b.checkpoint_id = n.checkpoint_id
+    )) AS bytes FROM named n GROUP BY n.place
+  ), sizes AS MATERIALIZED (
+    SELECT f.place, octet_length(f.data) + coalesce(octet_length(f.metadata_data), 0) + coalesce(v.bytes, 0)
+      + coalesce((SELECT sum(octet_length(w.data)) FROM checkpoint_write w
+                  WHERE (w.thread_id, w.checkpoint_ns, w.checkpoint_id) = (f.thread_id, f.checkpoint_ns, f.checkpoint_id)), 0)
+      + coalesce((SELECT sum(octet_length(r.data)) FROM checkpoint_write_replaced r
+                  WHERE (r.thread_id, r.checkpoint_ns, r.checkpoint_id) = (f.thread_id, f.checkpoint_ns, f.checkpoint_id)
+                    AND r.run_id = ${run}::uuid), 0) AS bytes
+    FROM found f LEFT JOIN value_bytes v USING (place)
+  ), c AS MATERIALIZED (
+    SELECT found.* FROM found JOIN (SELECT place, sum(bytes) OVER (ORDER BY place) AS bytes FROM sizes) AS up_to USING (place)
+    WHERE place = 1 OR up_to.bytes <= ${PAGE_BYTES_MAX}
+  )`;
 
 /** Reads need no fence: committed rows were written by the owner of the thread at that time. */
 export class CheckpointReader {
@@ -126,9 +161,11 @@ export class CheckpointReader {
     return checkpoint;
   }
 
+  /** Returns a page, as `CheckpointBackend.list` does. */
   async list(query: CheckpointQuery, runId: string | null = null): Promise<ReadCheckpoint[]> {
-    const { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit, withoutValuesOf = [] } = query;
+    const { threadId, namespace, checkpointId, beforeCheckpointId, after, filter, limit, withoutValuesOf = [] } = query;
     if (threadId !== undefined && !isUuid(threadId)) return [];
+    if (after !== undefined && !isUuid(after.threadId)) return [];
     const values: unknown[] = [];
     const given = (value: unknown) => `$${values.push(value)}`;
     const conditions = ['true'];
@@ -136,16 +173,24 @@ export class CheckpointReader {
     if (namespace !== undefined) conditions.push(`checkpoint_ns = ${given(toSqlText(namespace))}`);
     if (checkpointId !== undefined) conditions.push(`checkpoint_id = ${given(toSqlText(checkpointId))}`);
     if (beforeCheckpointId !== undefined) conditions.push(`checkpoint_id < ${given(toSqlText(beforeCheckpointId))}`);
+    if (after !== undefined) {
+      const id = given(toSqlText(after.checkpointId));
+      const place = `(${given(after.threadId)}::uuid, ${given(toSqlText(after.namespace))})`;
+      conditions.push(`checkpoint_id <= ${id} AND (checkpoint_id < ${id} OR (thread_id, checkpoint_ns) > ${place})`);
+    }
     if (filter && Object.keys(filter).length > 0) conditions.push(`metadata @> ${given(toSqlJson(filter))}::jsonb`);
     const run = given(runId);
     const columns =
       withoutValuesOf.length > 0
         ? `${COLUMNS_BUT_VALUES}, channel_blobs - ${given(withoutValuesOf.map(toSqlText))}::text[] AS channel_blobs`
         : COLUMNS;
-    const text = `WITH c AS MATERIALIZED (
-      SELECT ${columns} FROM checkpoint WHERE ${conditions.join(' AND ')}
-      ORDER BY checkpoint_id DESC ${limit === undefined ? '' : `LIMIT ${given(limit)}`}
-    ) ${wholeCheckpointsFor(run)}`;
+    // Ids are unique within a thread alone: a copy has those of its source.
+    const order = 'ORDER BY checkpoint_id DESC, thread_id, checkpoint_ns';
+    const found = `SELECT ${columns}, row_number() OVER (${order})::int AS place FROM checkpoint
+      WHERE ${conditions.join(' AND ')} ${order} LIMIT ${given(Math.min(limit ?? PAGE_MAX, PAGE_MAX))}`;
+    // One checkpoint always fits.
+    const page = limit === 1 ? `c AS MATERIALIZED (${found})` : `found AS MATERIALIZED (${found}), ${fittingFor(run)}`;
+    const text = `WITH ${page} ${wholeCheckpointsFor(run)}`;
     return wholeCheckpoints(await this.#rows({ text, values }));
   }
 
@@ -217,7 +262,7 @@ function wholeCheckpoints(rows: Row[]): ReadCheckpoint[] {
   const replaced = rowsByCheckpoint(rows, 'replaced');
   return rows
     .filter(({ kind }) => kind === 'checkpoint')
-    .sort((a, b) => compareText(b.id, a.id))
+    .sort((a, b) => (a.idx ?? 0) - (b.idx ?? 0))
     .map((row) => {
       const named = row.channel_blobs ?? {};
       const written = writes.get(checkpointName(row)) ?? [];

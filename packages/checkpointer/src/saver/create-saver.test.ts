@@ -23,7 +23,7 @@ class RecordingBackend implements CheckpointBackend {
   }
   async list(query: CheckpointQuery) {
     this.queries.push(query);
-    return this.stored ? [this.stored] : [];
+    return this.stored && !query.after ? [this.stored] : [];
   }
   async put(put: CheckpointPut) {
     this.calls.push(`put ${put.key.checkpointId}`);
@@ -193,7 +193,7 @@ describe('a put', () => {
   });
 });
 
-it('a listing of all threads whose limit is null is one without a limit, and ends', async () => {
+it('a listing of all threads whose limit is null is one without a limit, and goes on until a page is empty', async () => {
   const backend = new RecordingBackend();
   backend.stored = await storedCheckpoint();
   const none = null as unknown as undefined;
@@ -201,7 +201,21 @@ it('a listing of all threads whose limit is null is one without a limit, and end
   const found = [];
   for await (const tuple of saver.list({ configurable: { thread_id: none } }, { limit: none })) found.push(tuple);
   expect(found).toHaveLength(1);
-  expect(backend.queries).toEqual([expect.objectContaining({ threadId: undefined, limit: undefined })]);
+  expect(backend.queries).toEqual([
+    expect.objectContaining({ threadId: undefined, after: undefined, limit: 50 }),
+    expect.objectContaining({ threadId: undefined, after: backend.stored.key, limit: 50 }),
+  ]);
+});
+
+it('a listing with a limit goes on after a page that ends before it', async () => {
+  const backend = new RecordingBackend();
+  backend.stored = await storedCheckpoint();
+  const saver = createSaver(checkpointModule, backend);
+  for await (const _ of saver.list(config(), { limit: 5 }));
+  expect(backend.queries.map(({ after, limit }) => [after?.checkpointId, limit])).toEqual([
+    [undefined, 5],
+    ['c', 4],
+  ]);
 });
 
 it('the JSON of a saver is its name, not its content', () => {

@@ -10,7 +10,7 @@ import type {
   PendingWrite as GraphWrite,
   SerializerProtocol,
 } from '@langchain/langgraph-checkpoint';
-import type { CheckpointBackend, CheckpointPut, PendingWrite, StoredCheckpoint } from '../backend.ts';
+import type { CheckpointBackend, CheckpointKey, CheckpointPut, PendingWrite, StoredCheckpoint } from '../backend.ts';
 import type { CheckpointModule } from '../checkpoint-module.ts';
 import { CallOrder } from './call-order.ts';
 import { checkpointPut } from './checkpoint-put.ts';
@@ -31,7 +31,7 @@ type SaverClass = new (backend: CheckpointBackend, options: SaverOptions) => Bas
 /** The format of checkpoints from which on the sends of a step are a channel like others. */
 const SENDS_ARE_A_CHANNEL = 4;
 
-/** Number of checkpoints per request when a listing has no limit. */
+/** Number of checkpoints per request at most. */
 const PAGE = 50;
 
 /** One class for each copy of LangGraph's library, so that a saver per run needs no class per run. */
@@ -89,26 +89,16 @@ function saverClass({
       const { thread_id, checkpoint_ns: namespace } = config.configurable ?? {};
       // Projects also leave fields out by null.
       const threadId: string | undefined = thread_id ?? undefined;
-      const limitOfAll = options.limit ?? undefined;
       const checkpointId = getCheckpointId(config) || undefined;
-      const { filter } = options;
-      let beforeCheckpointId = options.before && (getCheckpointId(options.before) || undefined);
-      let left = limitOfAll ?? Number.POSITIVE_INFINITY;
-      while (left > 0) {
-        // Checkpoint ids are ordered within a thread only: a listing across threads cannot be continued.
-        const limit = threadId === undefined ? limitOfAll : Math.min(left, PAGE);
-        const page = await this.#backend.list({
-          threadId,
-          namespace,
-          checkpointId,
-          beforeCheckpointId,
-          filter,
-          limit,
-        });
+      const beforeCheckpointId = options.before && (getCheckpointId(options.before) || undefined);
+      const query = { threadId, namespace, checkpointId, beforeCheckpointId, filter: options.filter };
+      let after: CheckpointKey | undefined;
+      for (let left = options.limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
+        const page = await this.#backend.list({ ...query, after, limit: Math.min(left, PAGE) });
+        if (page.length === 0) return;
         for (const stored of page) yield await this.#tupleOf(stored);
-        if (limit === undefined || page.length < limit) return;
         left -= page.length;
-        beforeCheckpointId = page.at(-1)?.key.checkpointId;
+        after = page.at(-1)?.key;
       }
     }
 

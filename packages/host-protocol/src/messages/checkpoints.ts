@@ -96,6 +96,9 @@ const CheckpointQuery = form(
     namespace: optionalOrNull(Type.String(), { description: 'Default: every namespace.' }),
     checkpointId: optionalOrNull(Type.String()),
     beforeCheckpointId: optionalOrNull(Type.String(), { description: 'Only checkpoints older than this one.' }),
+    after: optionalOrNull(CheckpointKey, {
+      description: 'The last checkpoint of the page before: the list goes on after it.',
+    }),
     filter: optionalOrNull(ProjectFields, { description: 'Metadata keys and the values they must equal.' }),
     limit: optionalOrNull(Type.Number()),
     withoutValuesOf: optionalOrNull(Type.Array(Type.String()), { description: 'Channels to leave out.' }),
@@ -117,7 +120,11 @@ export const checkpointsToParent = {
   'checkpoint.list': request(
     'checkpoint.list',
     { use: Use, query: CheckpointQuery },
-    { answer: Type.Array(StoredDocument), answerRaw: VALUES, means: 'checkpoints, newest first' },
+    {
+      answer: Type.Array(StoredDocument),
+      answerRaw: VALUES,
+      means: 'a page of checkpoints, newest first; it may end before its limit, and an empty one is the end',
+    },
   ),
   'checkpoint.put': request(
     'checkpoint.put',

@@ -65,14 +65,15 @@ export class MemoryStorage {
 
   /** Returns the newest first. */
   #find(query: ToParent['checkpoint.list']['query']): StoredCheckpoint[] {
-    const { threadId, namespace, checkpointId, beforeCheckpointId } = query;
+    const { threadId, namespace, checkpointId, beforeCheckpointId, after } = query;
     return this.#kept
       .filter(
         ({ key }) =>
           key.threadId === (threadId ?? key.threadId) &&
           key.namespace === (namespace ?? key.namespace) &&
           key.checkpointId === (checkpointId ?? key.checkpointId) &&
-          (!beforeCheckpointId || key.checkpointId < beforeCheckpointId),
+          (!beforeCheckpointId || key.checkpointId < beforeCheckpointId) &&
+          (!after || key.checkpointId < after.checkpointId),
       )
       .sort((a, b) => (a.key.checkpointId < b.key.checkpointId ? 1 : -1))
       .map(({ values, ...kept }) => ({

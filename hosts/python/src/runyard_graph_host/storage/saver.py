@@ -21,7 +21,7 @@ from .portal import Portal
 from .remote_checkpoints import RemoteCheckpoints
 from .values import CheckpointKey, CheckpointPut, PendingWrite, StoredCheckpoint, Value, WritesPut
 
-# Number of checkpoints per request when a listing has no limit.
+# Number of checkpoints per request at most.
 _PAGE = 50
 # LangGraph for JavaScript stores JSON, and that for Python never stored checkpoints as such here.
 _TYPE_OF_OTHER_LANGUAGES = "json"
@@ -191,16 +191,14 @@ class RunyardSaver(BaseCheckpointSaver[str]):
                 query[key] = value
         left = limit
         while left is None or left > 0:
-            # Checkpoint ids are ordered within a thread only: a listing across threads cannot be continued.
-            size = limit if thread_id is None else min(_PAGE if left is None else left, _PAGE)
-            if size is not None:
-                query["limit"] = size
+            query["limit"] = _PAGE if left is None else min(left, _PAGE)
             page = await self._portal.run(self._checkpoints.find(dict(query)))
-            yield [self._tuple_of(stored) for stored in page]
-            if size is None or len(page) < size or thread_id is None:
+            # A page may end before its limit, as large checkpoints come a few at a time.
+            if not page:
                 return
+            yield [self._tuple_of(stored) for stored in page]
             left = None if left is None else left - len(page)
-            query["beforeCheckpointId"] = page[-1].key.checkpoint_id
+            query["after"] = page[-1].key.document()
 
     async def _put(
         self,
