@@ -21,3 +21,19 @@ it('waiting callers get room in turn, and one that leaves makes room for those b
   expect(await budget.takeInTurn(1, AbortSignal.abort())).toBe(false);
   expect(budget.heldBytes).toBe(0);
 });
+
+it('what is held is given back at the signal, and one that is larger than all is held alone', async () => {
+  const budget = new ByteBudget(10);
+  const [first, second, left] = [new AbortController(), new AbortController(), new AbortController()];
+  expect(await budget.hold(4, first.signal)).toBe(true);
+  const larger = budget.hold(99, second.signal);
+  const leaving = budget.hold(1, left.signal);
+  left.abort();
+  expect(await leaving).toBe(false);
+  expect(budget.heldBytes).toBe(4);
+  first.abort();
+  expect(await larger).toBe(true);
+  expect(budget.heldBytes).toBe(10);
+  second.abort();
+  expect(budget.heldBytes).toBe(0);
+});

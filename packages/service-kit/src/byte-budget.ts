@@ -25,6 +25,16 @@ export class ByteBudget {
     while (this.#waiting[0] && this.hasRoomFor(this.#waiting[0].bytes)) this.#waiting.shift()!.admit();
   }
 
+  /** Takes the bytes in turn, all at most, until the signal. Returns false, and holds nothing, when that came first. */
+  async hold(bytes: number, until: AbortSignal): Promise<boolean> {
+    const taken = Math.min(bytes, this.maxBytes);
+    if (!(await this.takeInTurn(taken, until))) return false;
+    const giveBack = () => this.giveBack(taken);
+    if (until.aborted) giveBack();
+    else until.addEventListener('abort', giveBack, { once: true });
+    return !until.aborted;
+  }
+
   /**
    * Takes the bytes when there is room, after earlier callers. Returns false, and takes nothing, when the signal aborts
    * first.

@@ -195,6 +195,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     threads: threads.store,
     runs,
     sources: answerSources,
+    resultBudget: results.budget,
     keys,
     configurableHeaders: http.configurableHeaders,
     guard,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { A2aAccess, Call, CallQuestion } from '../src/a2a/methods/access.ts';
 import { TaskMethods, type TaskMethodsOptions } from '../src/a2a/methods/task-methods.ts';
@@ -40,7 +41,7 @@ const userOf = (identity: string) => ({
 const call = {
   assistant: 'echo',
   version: '1.0',
-  request: { headers: {}, signal: new AbortController().signal },
+  request: { headers: {}, signal: new AbortController().signal, res: new EventEmitter() },
 } as unknown as Call;
 const says = (more: object = {}) => ({
   message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }], ...more },

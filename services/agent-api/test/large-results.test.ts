@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { A2aClient, type Json, says, V1 } from './a2a-client.ts';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import type { FakeRun } from './fake-worker.ts';
 import { ask, open } from './raw-http.ts';
@@ -53,6 +55,7 @@ async function metric(name: string): Promise<number> {
   const { text } = await ask(`${deployment.url}/metrics`);
   return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 }
+const held = () => metric('lg_api_results_held_bytes');
 const residentBytes = () => metric('process_resident_memory_bytes');
 
 describe('a large result', () => {
@@ -65,7 +68,7 @@ describe('a large result', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     // Garbage goes in time, and what is held for these clients stays until they have read it.
     await waitFor(async () => (await residentBytes()) - before < 8 * RESULT_BYTES, { what: 'memory without garbage' });
-    expect(await metric('lg_api_results_held_bytes')).toBe(RESULT_BYTES);
+    expect(await held()).toBe(RESULT_BYTES);
     const [one, ...others] = answers;
     for (const other of others) other.hangUp();
     one!.readOn();
@@ -97,6 +100,94 @@ describe('a large result', () => {
     expect(waiting.text.trim()).toBe('');
     reader.hangUp();
     expect((await waiting.complete).trim() === LARGE).toBe(true);
-    expect(await metric('lg_api_results_held_bytes')).toBe(0);
+    expect(await held()).toBe(0);
   });
+});
+
+describe('tasks with large content', () => {
+  /** Two of them, which are held twice each, fill most of the budget. */
+  const STATE_BYTES = 5 * MIB;
+  const later = { configuration: { returnImmediately: true } };
+  let a2a: A2aClient;
+  beforeAll(() => {
+    a2a = new A2aClient(deployment);
+  });
+
+  /** Makes tasks of one context whose states the database generates. Returns their ids, the newest first. */
+  async function endTasks(contextId: string, count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const { id } = (await a2a.rpc('SendMessage', { ...says('x', { contextId }), ...later })).result.task;
+      await (await deployment.worker.take()).succeed({});
+      ids.unshift(id);
+    }
+    const result = `convert_to('{"text":"' || repeat('a', $2 - 11) || '"}', 'utf8')`;
+    await deployment.pool.query(`UPDATE run SET result = ${result} WHERE run_id = ANY($1)`, [ids, STATE_BYTES]);
+    return ids;
+  }
+
+  it('are listed in pages that end before they are too much, and each names the next one', async () => {
+    const contextId = randomUUID();
+    const ids = await endTasks(contextId, 5);
+    const pages: string[][] = [];
+    let pageToken: string | undefined;
+    do {
+      const { tasks, nextPageToken } = (
+        await a2a.rpc('ListTasks', { contextId, includeArtifacts: true, ...(pageToken && { pageToken }) })
+      ).result;
+      pages.push(tasks.map(({ id }: Json) => id));
+      for (const { artifacts } of tasks) expect(artifacts[0].parts[0].data.text).toHaveLength(STATE_BYTES - 11);
+      pageToken = nextPageToken;
+    } while (pageToken);
+    expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    const { tasks } = (await a2a.rpc('ListTasks', { contextId })).result;
+    expect(tasks.map(({ id }: Json) => id)).toEqual(ids);
+    await waitFor(async () => (await held()) === 0, { what: 'the budget given back' });
+  });
+
+  it('wait for each other in all answers, and count until their clients have read them', async () => {
+    const contextId = randomUUID();
+    const [id] = await endTasks(contextId, 2);
+    const page = await open(`${a2a.base}/tasks?contextId=${contextId}&includeArtifacts=true`, { headers: V1 });
+    page.stopReading();
+    expect(await held()).toBeGreaterThan(4 * STATE_BYTES);
+    expect(await held()).toBeLessThan(BUDGET_BYTES);
+    const task = open(`${a2a.base}/tasks/${id}`, { headers: V1 });
+    page.hangUp();
+    await (await task).complete;
+    await waitFor(async () => (await held()) === 0, { what: 'the budget given back' });
+  });
+
+  it('count for a stream only until its first event is out', async () => {
+    const { id } = await a2a.askBack();
+    const values = `convert_to('{"text":"' || repeat('a', $2) || '","__interrupt__":[{"id":"i1","value":"Sure?"}]}', 'utf8')`;
+    await deployment.pool.query(`UPDATE run SET result = ${values} WHERE run_id = $1`, [id, STATE_BYTES]);
+    const waiting = await open(`${a2a.base}/tasks/${id}:subscribe`, { headers: V1 });
+    await waiting.until('Sure?');
+    await waitFor(async () => (await held()) === 0, { what: 'the budget given back' });
+    waiting.hangUp();
+  });
+});
+
+it('a large state is read for one message of AG-UI at a time, and waits for others that fill the budget', async () => {
+  const { thread_id: threadId } = await deployment.client.threads.create();
+  const start = async () => {
+    const body = { threadId, runId: randomUUID(), messages: [], state: {}, tools: [], context: [] };
+    const answer = await open(`${deployment.url}/agui/echo`, { body });
+    return { answer, run: await deployment.worker.take() };
+  };
+  const first = await start();
+  await first.run.succeed({});
+  await first.answer.complete;
+  const state = `convert_to('{"text":"' || repeat('a', $2) || '"}', 'utf8')`;
+  await deployment.pool.query(`UPDATE thread_state SET "values" = ${state} WHERE thread_id = $1`, [threadId, 9 * MIB]);
+  const reader = await slowJoin(await endedRun());
+  const second = start();
+  await waitFor(async () => (await held()) === RESULT_BYTES, { what: 'the budget taken by the reader' });
+  reader.hangUp();
+  const { answer, run } = await second;
+  // Nothing of the state is held while the run goes on.
+  expect(await held()).toBe(0);
+  await run.succeed({});
+  await answer.complete;
 });

@@ -315,7 +315,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
 /** Returns a call of AG-UI about a new run of a thread, with its input. */
 function shownOn(threadId: string): [AgUiCall, AgUiInput] {
   const names = { threadId, runId: randomUUID() };
-  const request = { caller: services.caller, headers: {}, res: { getHeader: () => undefined } };
+  const request = { caller: services.caller, headers: {}, res: { getHeader: () => undefined, once: () => undefined } };
   const call = { assistant: 'echo', request: request as unknown as AgUiCall['request'], ...names, goesOn: false };
   const messages = [{ id: randomUUID(), role: 'user', content: 'hi' }];
   return [call, { ...names, messages, resume: [{ interruptId: 'i', status: 'resolved' }] }];

@@ -8,7 +8,7 @@ import type { GraphHost } from '@runyard/host-client';
 import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine, type WebhookDelivery } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { ANONYMOUS, silentLogger } from '@runyard/service-kit';
+import { ANONYMOUS, ByteBudget, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { TRACING_OFF } from '@runyard/tracing';
 import { MessageSender } from '../src/a2a/tasks/message-sender.ts';
@@ -157,7 +157,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     sourceTimeoutMs: 1_000,
   });
   const tasks = new TaskStore(pool);
-  const taskReader = new TaskReader({ tasks, engine, threads: threadStore });
+  const taskReader = new TaskReader({ tasks, engine, threads: threadStore, budget: new ByteBudget(2 ** 20) });
   const messages = new MessageSender({
     runs,
     tasks,
@@ -195,6 +195,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
         threads: threadStore,
         runs,
         keys,
+        budget: new ByteBudget(2 ** 20),
         configurableHeaders: () => ({}),
         authorizer: { authorize: async (_caller, _event, value) => ({ scope, value }) },
       }),

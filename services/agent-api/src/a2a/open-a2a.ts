@@ -29,7 +29,6 @@ import { methodTable } from './methods/method-table.ts';
 import { PushMethods } from './methods/push-methods.ts';
 import { TaskMethods } from './methods/task-methods.ts';
 import { PushRequests } from './push/push-requests.ts';
-import { ContentRoom } from './tasks/content-room.ts';
 import { MessageSender } from './tasks/message-sender.ts';
 import { TaskReader } from './tasks/task-reader.ts';
 import { TaskStore } from './tasks/task-store.ts';
@@ -76,7 +75,7 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
     isEnabled: webhooks.isEnabled,
   });
   const tasks = new TaskStore(pool);
-  const reader = new TaskReader({ tasks, engine, threads });
+  const reader = new TaskReader({ tasks, engine, threads, budget: parts.resultBudget });
   const sender = new MessageSender({
     runs,
     tasks,
@@ -88,8 +87,7 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
   });
   const access = openAccess(parts);
   const { watch, ends, open } = readers;
-  const room = new ContentRoom({ engine, budget: parts.resultBudget });
-  const events = { streams, watch, ends, reader, room };
+  const events = { streams, watch, ends, reader };
   const { service } = assistants;
   const taskMethods = new TaskMethods({ access, assistants: service, tasks, reader, sender, runs, engine, events });
   const methods = methodTable(taskMethods, new PushMethods(taskMethods, push), cards);

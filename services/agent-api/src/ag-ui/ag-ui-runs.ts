@@ -1,14 +1,15 @@
 import type { AgUiInput } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { RunRecord } from '@runyard/run-engine';
-import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
-import { isRestricted, UNRESTRICTED } from '../access/scope.ts';
+import { type ByteBudget, ClientDisconnectedError, type HandlerRequest, NotFoundError } from '@runyard/service-kit';
+import { isRestricted, type Scope, UNRESTRICTED } from '../access/scope.ts';
 import type { AssistantRecord } from '../assistants/assistant-record.ts';
 import type { AssistantService } from '../assistants/assistant-service.ts';
 import type { InputKeys } from '../assistants/input-keys.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { userOf } from '../auth/user-caller.ts';
 import { STREAM_MODES } from '../event-protocol/run-commands.ts';
+import { closedAnswer } from '../http/closed-answer.ts';
 import type { Fields } from '../http/fields.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { type AskedRun, askAboutRun } from '../protocols/ask-about-run.ts';
@@ -16,6 +17,7 @@ import type { RunOrigin } from '../runs/accepted-run.ts';
 import { requestOrigin } from '../runs/request-origin.ts';
 import type { RunRequest } from '../runs/run-arguments.ts';
 import { isEnded } from '../runs/run-result.ts';
+import { SMALL_RESULT_BYTES } from '../runs/run-results.ts';
 import type { RunService } from '../runs/run-service.ts';
 import { parseStoredJson } from '../threads/parse-stored-json.ts';
 import { pendingInterrupts } from '../threads/pending-interrupts.ts';
@@ -27,8 +29,10 @@ import { threadIdOf } from './thread-ids.ts';
 export interface AgUiRunsOptions {
   assistants: Pick<AssistantService, 'find'>;
   inputKeys: Pick<InputKeys, 'of'>;
-  threads: Pick<ThreadStore, 'find' | 'findWithoutState'>;
+  threads: Pick<ThreadStore, 'find' | 'findWithInterrupts' | 'findWithoutState' | 'stateBytesOf'>;
   runs: Pick<RunService, 'create' | 'find'>;
+  /** Bytes of all large results that answers of this process hold. */
+  budget: ByteBudget;
   keys: Pick<IdempotencyKeys, 'onceNamed' | 'findNamed'>;
   configurableHeaders: PickHeaders;
   /** Left out where the project does not decide about callers. */
@@ -61,10 +65,19 @@ export type AgUiOutcome =
   | { kind: 'run'; run: FollowedAgUiRun }
   | { kind: Exclude<RunPlan['kind'], 'run'>; values: unknown };
 
+interface AgUiCreation {
+  call: AgUiCall;
+  assistant: AssistantRecord;
+  threadId: string;
+  keyed: KeyedRequest | undefined;
+}
+
 /** The run that a client's names stand for, as it is kept with them. */
 type Location = Pick<FollowedAgUiRun, 'threadId' | 'runId'>;
 type Asked = 'assistants:read' | 'threads:read' | 'threads:create_run';
 
+/** A state is in memory as text and as what that says. */
+const COPIES = 2;
 const MISSING = 'Thread or run not found';
 const RUN_FIELDS: Partial<RunRequest> = {
   stream_mode: STREAM_MODES,
@@ -125,7 +138,7 @@ export class AgUiRuns {
   }
 
   async #isWaiting(threadId: string): Promise<boolean> {
-    const thread = await this.#options.threads.find(UNRESTRICTED, threadId);
+    const thread = await this.#options.threads.findWithInterrupts(UNRESTRICTED, threadId);
     return thread !== undefined && pendingInterrupts(thread).size > 0;
   }
 
@@ -140,27 +153,22 @@ export class AgUiRuns {
     return this.#options.assistants.find(scope, call.assistant);
   }
 
-  async #create(
-    about: { call: AgUiCall; assistant: AssistantRecord; threadId: string; keyed: KeyedRequest | undefined },
-    input: AgUiInput,
-  ): Promise<AgUiOutcome> {
+  async #create(about: AgUiCreation, input: AgUiInput): Promise<AgUiOutcome> {
     const { call, assistant, threadId, keyed } = about;
     const { threads, runs } = this.#options;
     // The project's handlers are shown the run that the thread's state leads to; nobody sees any of it before.
-    const thread = await threads.find(UNRESTRICTED, threadId);
-    const plan = planRun(input, {
-      pending: thread ? pendingInterrupts(thread) : new Set(),
-      values: valuesOf(thread),
-      keys: await this.#options.inputKeys.of(assistant),
-    });
+    const { plan, hasThread } = await this.#plan(about, input);
     const { scope, run } = await askAboutRun(({ event, value }) => this.#ask(call, event, value), {
       run: runOf(plan, call, { assistant, threadId }),
       threadId,
     });
-    if (thread && isRestricted(scope) && !(await threads.findWithoutState(scope, threadId))) {
+    if (hasThread && isRestricted(scope) && !(await threads.findWithoutState(scope, threadId))) {
       throw new NotFoundError(MISSING);
     }
-    if (plan.kind !== 'run') return { kind: plan.kind, values: valuesOf(thread) };
+    if (plan.kind !== 'run') {
+      const thread = await this.#read(scope, threadId, closedAnswer(call.request.res));
+      return { kind: plan.kind, values: valuesOf(thread) };
+    }
     const origin: RunOrigin = {
       ...requestOrigin(call.request, this.#options.configurableHeaders),
       threadId,
@@ -174,6 +182,29 @@ export class AgUiRuns {
       keyed && { request: keyed, answerOf: locationOf },
     );
     return { kind: 'run', run: { threadId, runId, isEnded: false, isNew: true } };
+  }
+
+  /** Plans a run by the state of its thread, which has room only meanwhile. */
+  async #plan({ call, assistant, threadId }: AgUiCreation, input: AgUiInput) {
+    const read = new AbortController();
+    const until = AbortSignal.any([closedAnswer(call.request.res), read.signal]);
+    const keys = await this.#options.inputKeys.of(assistant);
+    try {
+      const thread = await this.#read(UNRESTRICTED, threadId, until);
+      const pending = thread ? pendingInterrupts(thread) : new Set<string>();
+      const plan = planRun(input, { pending, values: valuesOf(thread), keys });
+      return { plan, hasThread: thread !== undefined };
+    } finally {
+      read.abort();
+    }
+  }
+
+  /** Reads a thread when there is room for its state, which it has until the signal. @throws ClientDisconnectedError */
+  async #read(scope: Scope, threadId: string, until: AbortSignal): Promise<StoredThread | undefined> {
+    const { threads, budget } = this.#options;
+    const bytes = (await threads.stateBytesOf(threadId)) * COPIES;
+    if (bytes > SMALL_RESULT_BYTES && !(await budget.hold(bytes, until))) throw new ClientDisconnectedError();
+    return threads.find(scope, threadId);
   }
 
   async #ask({ request: { caller } }: AgUiCall, event: Asked, value: Fields) {

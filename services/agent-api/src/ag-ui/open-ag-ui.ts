@@ -1,4 +1,5 @@
 import type { IdempotencyKeys } from '@runyard/idempotency';
+import type { ByteBudget } from '@runyard/service-kit';
 import type { Assistants } from '../assistants/open-assistants.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
@@ -14,6 +15,8 @@ export interface AgUiParts {
   threads: ThreadStore;
   runs: RunService;
   sources: SendRunSources;
+  /** Bytes of all large results that answers of this process hold. */
+  resultBudget: ByteBudget;
   keys: IdempotencyKeys;
   configurableHeaders: PickHeaders;
   guard: RouteGuard;
@@ -23,13 +26,14 @@ export interface AgUiParts {
 
 /** Opens AG-UI: assistants for pages that show what they do. */
 export function openAgUi(parts: AgUiParts): { routes: GuardedOperation[] } {
-  const { assistants, threads, sources, guard, runs: service, ...others } = parts;
+  const { assistants, threads, sources, resultBudget, guard, runs: service, ...others } = parts;
   const runs = new AgUiRuns({
     ...others,
     assistants: assistants.service,
     inputKeys: assistants.inputKeys,
     threads,
     runs: service,
+    budget: resultBudget,
   });
   return { routes: agUiRoutes(runs, sources, guard) };
 }

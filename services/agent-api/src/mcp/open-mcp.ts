@@ -60,7 +60,7 @@ export async function openMcp(parts: McpParts): Promise<{ routes: GuardedOperati
   const tasks = new ToolTasks({
     access,
     tasks: store,
-    reader: new TaskReader({ tasks: store, engine, threads: threads.store }),
+    reader: new TaskReader({ tasks: store, engine, threads: threads.store, budget: results.budget }),
     engine,
     answers: new GivenAnswers(pool, cipher),
     runs,

@@ -4,7 +4,7 @@ import { isFailure } from '../streams/run-end.ts';
 import { EMPTY_RESULT, errorResult, type RunResult } from './run-result.ts';
 
 /** Results up to this size go along with the end of their run's stream: the number of open answers bounds them. */
-const SMALL_BYTES = 64 * 1024;
+export const SMALL_RESULT_BYTES = 64 * 1024;
 
 interface RunKey {
   threadId: string;
@@ -46,7 +46,7 @@ export class RunResults {
    * in the budget; where `mayRefuse` says so the request is refused instead. @throws UnavailableError
    */
   async hold(run: RunKey, closed: AbortSignal, mayRefuse = () => false): Promise<RunResult | undefined> {
-    const outcome = await this.#options.engine.readOutcome(run, SMALL_BYTES);
+    const outcome = await this.#options.engine.readOutcome(run, SMALL_RESULT_BYTES);
     if (closed.aborted) return undefined;
     if (!outcome) return EMPTY_RESULT;
     const { status, error, values, valuesBytes } = outcome;

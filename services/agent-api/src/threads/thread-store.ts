@@ -37,6 +37,22 @@ export class ThreadStore {
     return rows[0] && this.#decrypt(rows[0]);
   }
 
+  /** Returns the thread without its values. @throws EncryptionError when its interrupts cannot be decrypted */
+  async findWithInterrupts(scope: Scope, threadId: string): Promise<StoredThread | undefined> {
+    const rows = await this.#prisma.$queryRaw<StoredThread[]>`
+      SELECT ${columnsOf(false)}, s.interrupts FROM thread t LEFT JOIN thread_state s USING (thread_id)
+      WHERE t.thread_id = ${threadId}::uuid AND ${whereVisible(scope)}`;
+    return rows[0] && this.#decrypt(rows[0]);
+  }
+
+  /** Returns the bytes at rest of a thread's state; 0 where it has none. */
+  async stateBytesOf(threadId: string): Promise<number> {
+    const [row] = await this.#prisma.$queryRaw<{ bytes: number }[]>`
+      SELECT (coalesce(octet_length("values"), 0) + coalesce(octet_length(interrupts), 0))::float8 AS bytes
+      FROM thread_state WHERE thread_id = ${threadId}::uuid`;
+    return row?.bytes ?? 0;
+  }
+
   /** Returns the thread without its state; `{"__error__": …}` stands for metadata that cannot be decrypted. */
   async findWithoutState(scope: Scope, threadId: string): Promise<StoredThread | undefined> {
     const rows = await this.#prisma.$queryRaw<StoredThread[]>`
@@ -72,6 +88,18 @@ export class ThreadStore {
     const rows = await this.#prisma.$queryRaw<{ threadId: string }[]>`
       SELECT t.thread_id AS "threadId" FROM thread t WHERE t.thread_id = ANY(${threadIds}::uuid[]) AND ${whereVisible(scope)}`;
     return rows.map(({ threadId }) => threadId);
+  }
+
+  /**
+   * Returns the bytes at rest of what these runs were sent and have brought forth, by run. The values of a run are kept
+   * for a while; after that, and while it is in flight, those of its thread count.
+   */
+  async contentBytesOf(runIds: string[]): Promise<Map<string, number>> {
+    const rows = await this.#prisma.$queryRaw<{ runId: string; bytes: number }[]>`
+      SELECT r.run_id AS "runId",
+             (octet_length(r.kwargs) + coalesce(octet_length(r.result), octet_length(s."values"), 0))::float8 AS bytes
+      FROM run r LEFT JOIN thread_state s ON s.thread_id = r.thread_id WHERE r.run_id = ANY(${runIds}::uuid[])`;
+    return new Map(rows.map(({ runId, bytes }) => [runId, bytes]));
   }
 
   /**

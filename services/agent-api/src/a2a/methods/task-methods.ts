@@ -1,9 +1,10 @@
-import type { A2aStreamEvent, A2aTask } from '@runyard/contracts';
+import type { A2aTask } from '@runyard/contracts';
 import type { RunEngine } from '@runyard/run-engine';
-import { NotFoundError } from '@runyard/service-kit';
+import { ClientDisconnectedError, NotFoundError } from '@runyard/service-kit';
 import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
+import { closedAnswer } from '../../http/closed-answer.ts';
 import type { Fields } from '../../http/fields.ts';
 import { askAboutRun } from '../../protocols/ask-about-run.ts';
 import type { RunService } from '../../runs/run-service.ts';
@@ -46,6 +47,8 @@ interface Found {
   task: TaskRecord;
 }
 
+type Followed = Extract<Outcome, { kind: 'events' }>;
+
 /** The rest of an answer that another process began. */
 type Left = Pick<Remainder, 'view' | 'position'>;
 
@@ -59,25 +62,25 @@ export class TaskMethods {
 
   async send(call: Call, params: Fields): Promise<Outcome> {
     const { found, view, returnsImmediately } = await this.#send(call, params);
-    return returnsImmediately ? value({ task: await this.#view(found, view) }) : this.#await(found, view);
+    return returnsImmediately ? value({ task: await this.#view(call, found, view) }) : this.#await(found, view);
   }
 
   async stream(call: Call, params: Fields): Promise<Outcome> {
     const { found, view } = await this.#send(call, params);
-    return this.#follow(found, { task: await this.#view(found, view) });
+    return this.#beginToFollow(call, found, view);
   }
 
   /** Goes on with an answer that another process began: the result of a message, or the events after a position. */
   async goOn(call: Call, taskId: string | undefined, { view, position }: Left): Promise<Outcome> {
     const found = await this.#find(call, taskId ?? '');
-    return view ? this.#await(found, view) : this.#follow(found, undefined, position);
+    return view ? this.#await(found, view) : this.#follow(found, position);
   }
 
   async get(call: Call, params: Fields): Promise<Outcome> {
     const found = await this.#find(call, requireText(params, 'id'));
     const contextId = optionalText(params, 'contextId', 'params');
     if (contextId !== undefined && contextId !== found.task.contextId) throw taskNotFound(found.task.taskId);
-    return value(await this.#view(found, viewOf(call, params)));
+    return value(await this.#view(call, found, viewOf(call, params)));
   }
 
   async subscribe(call: Call, params: Fields): Promise<Outcome> {
@@ -85,12 +88,12 @@ export class TaskMethods {
     if (isTerminal(found.task)) {
       throw new A2aError('UNSUPPORTED_OPERATION', `Task ${found.task.taskId} has ended: nothing more happens to it`);
     }
-    const first = { task: await this.#view(found, viewOf(call, params)) };
-    return this.#follow(found, first, isWaiting(found.task) ? { askedRunId: found.task.runId } : {});
+    const position = isWaiting(found.task) ? { askedRunId: found.task.runId } : {};
+    return this.#beginToFollow(call, found, viewOf(call, params), position);
   }
 
   async list(call: Call, params: Fields): Promise<Outcome> {
-    const { access, tasks } = this.#options;
+    const { access, tasks, reader } = this.#options;
     const pageSize = optionalInteger(params, 'pageSize', { minimum: 1, maximum: PAGE_SIZE.max }) ?? PAGE_SIZE.usual;
     const token = optionalText(params, 'pageToken', 'params');
     const after = token === undefined ? undefined : readPageToken(token);
@@ -107,12 +110,9 @@ export class TaskMethods {
       tasks.list(scope, all, { limit: pageSize + 1, after }),
       tasks.count(scope, all),
     ]);
-    const page = rows.slice(0, pageSize);
-    const shown: A2aTask[] = [];
-    // One after the other: each may have large values.
-    for (const task of page) shown.push(await this.#view({ scope, assistantId, task }, view));
-    const last = page.at(-1);
-    const nextPageToken = rows.length > pageSize && last ? toPageToken(last.mark) : '';
+    const shown = requireClient(await reader.viewFirst(scope, rows.slice(0, pageSize), view, closedOf(call)));
+    const last = rows[shown.length - 1];
+    const nextPageToken = rows.length > shown.length && last ? toPageToken(last.mark) : '';
     return value({ tasks: shown, nextPageToken, pageSize, totalSize });
   }
 
@@ -122,7 +122,7 @@ export class TaskMethods {
     const signal = AbortSignal.any([call.request.signal, AbortSignal.timeout(CANCEL_PATIENCE_MS)]);
     const current = await this.#options.reader.require(found.scope, found.assistantId, found.task.taskId);
     const task = await untilSettled(this.#options.events, { ...found, task: current, signal });
-    return value(await this.#view({ ...found, task: task ?? current }, viewOf(call, params)));
+    return value(await this.#view(call, { ...found, task: task ?? current }, viewOf(call, params)));
   }
 
   /** Returns the assistant that a call names. @throws NotFoundError, UnprocessableError */
@@ -178,17 +178,29 @@ export class TaskMethods {
         const settled = await untilSettled(events, { ...found, signal: closed });
         if (closed.aborted) return undefined;
         if (!settled) throw taskNotFound(task.taskId);
-        return (await events.room.take(settled, closed)) ? reader.answer(scope, settled, view) : undefined;
+        return reader.answer(scope, settled, view, closed);
       },
     };
   }
 
-  #follow(found: Found, first: A2aStreamEvent | undefined, after: EventPosition = {}): Outcome {
+  /** Shows a task first. Its content has room until it is out, not for as long as the task is followed. */
+  async #beginToFollow(call: Call, found: Found, view: TaskViewOptions, after?: EventPosition): Promise<Outcome> {
+    const out = new AbortController();
+    const task = await this.#view(call, found, view, AbortSignal.any([closedOf(call), out.signal]));
+    const following = this.#follow(found, after);
+    const rest: Followed['rest'] = (closed) => {
+      out.abort();
+      return following.rest(closed);
+    };
+    return { ...following, first: { task }, rest };
+  }
+
+  #follow(found: Found, after: EventPosition = {}): Followed {
     const { assistantId, task } = found;
     const position = { ...after };
     return {
       kind: 'events',
-      first,
+      first: undefined,
       remainder: () => ({ assistantId, taskId: task.taskId, position }),
       rest: (closed) => followTask(this.#options.events, { ...found, signal: closed }, position),
     };
@@ -208,9 +220,25 @@ export class TaskMethods {
     throw new A2aError('TASK_NOT_CANCELABLE', `Task ${task.taskId} cannot be canceled any more`);
   }
 
-  #view({ scope, task }: Found, view: TaskViewOptions): Promise<A2aTask> {
-    return this.#options.reader.view(scope, task, view);
+  async #view(
+    call: Call,
+    { scope, task }: Found,
+    view: TaskViewOptions,
+    until: AbortSignal = closedOf(call),
+  ): Promise<A2aTask> {
+    const [shown] = requireClient(await this.#options.reader.viewFirst(scope, [task], view, until));
+    return shown!;
   }
+}
+
+function closedOf({ request }: Call): AbortSignal {
+  return closedAnswer(request.res);
+}
+
+/** @throws ClientDisconnectedError */
+function requireClient<Shown>(shown: Shown | undefined): Shown {
+  if (shown === undefined) throw new ClientDisconnectedError();
+  return shown;
 }
 
 /** @throws A2aError */

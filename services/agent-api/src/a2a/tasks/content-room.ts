@@ -1,14 +1,15 @@
-import type { RunEngine } from '@runyard/run-engine';
 import type { ByteBudget } from '@runyard/service-kit';
+import { SMALL_RESULT_BYTES } from '../../runs/run-results.ts';
+import type { ThreadStore } from '../../threads/thread-store.ts';
 import type { TaskRecord } from './task-record.ts';
 
 /** An answer has what a task said twice: as artifact and in its history. */
 const COPIES = 2;
-/** The number of open answers bounds smaller ones. */
-const SMALL_BYTES = 64 * 1024;
+/** Bytes at rest of what one answer has of several tasks; one task alone may have more. */
+const PAGE_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface ContentRoomOptions {
-  engine: Pick<RunEngine, 'readOutcome'>;
+  threads: Pick<ThreadStore, 'contentBytesOf'>;
   /** Bytes of all large results that answers of this process hold. */
   budget: ByteBudget;
 }
@@ -22,19 +23,23 @@ export class ContentRoom {
   }
 
   /**
-   * Takes room for the content of a task whose run has ended, until the answer is closed. Returns false when that came
-   * first. One that is larger than all the room is held alone.
+   * Takes room for the content of the first of these tasks, of as many as one answer may have, until the signal. Returns
+   * their number, at least one where there is one; undefined when the signal came first. One that is larger than all the
+   * room is held alone. An answer takes room once: two that wait for more while they hold some would wait for ever.
    */
-  async take({ contextId: threadId, runId }: TaskRecord, closed: AbortSignal): Promise<boolean> {
-    const { engine, budget } = this.#options;
-    const outcome = await engine.readOutcome({ threadId, runId }, 0);
-    const size = (outcome?.valuesBytes ?? 0) * COPIES;
-    if (size <= SMALL_BYTES) return !closed.aborted;
-    const bytes = Math.min(size, budget.maxBytes);
-    if (!(await budget.takeInTurn(bytes, closed))) return false;
-    const giveBack = () => budget.giveBack(bytes);
-    if (closed.aborted) giveBack();
-    else closed.addEventListener('abort', giveBack, { once: true });
-    return !closed.aborted;
+  async take(tasks: readonly TaskRecord[], until: AbortSignal): Promise<number | undefined> {
+    const { threads, budget } = this.#options;
+    const sizes = tasks.length > 0 ? await threads.contentBytesOf(tasks.map(({ runId }) => runId)) : new Map();
+    const max = Math.min(PAGE_BYTES_MAX, budget.maxBytes / COPIES);
+    let bytes = 0;
+    let count = 0;
+    for (const { runId } of tasks) {
+      const more = bytes + (sizes.get(runId) ?? 0);
+      if (count > 0 && more > max) break;
+      bytes = more;
+      count += 1;
+    }
+    if (bytes * COPIES <= SMALL_RESULT_BYTES) return until.aborted ? undefined : count;
+    return (await budget.hold(bytes * COPIES, until)) ? count : undefined;
   }
 }

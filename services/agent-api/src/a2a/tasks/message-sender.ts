@@ -11,7 +11,6 @@ import type { AskedRun, RunQuestion } from '../../protocols/ask-about-run.ts';
 import type { RunOrigin } from '../../runs/accepted-run.ts';
 import type { RunRequest } from '../../runs/run-arguments.ts';
 import type { RunService } from '../../runs/run-service.ts';
-import { parseStoredJson } from '../../threads/parse-stored-json.ts';
 import type { ThreadStore } from '../../threads/thread-store.ts';
 import { A2aError, invalidParams } from '../protocol/a2a-error.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
@@ -19,7 +18,6 @@ import { mediaTypesOf, requireAcceptable, requireAccepted } from './media-types.
 import { answerOf, inputOf, isAnswer } from './message-input.ts';
 import { nameOfMessage } from './message-name.ts';
 import type { SendRequest } from './send-request.ts';
-import { messagesIn } from './state-messages.ts';
 import { TASK_STREAM_MODE } from './task-events.ts';
 import type { TaskReader } from './task-reader.ts';
 import { isTerminal, isWaiting, type TaskRecord } from './task-record.ts';
@@ -29,7 +27,7 @@ export interface MessageSenderOptions {
   runs: Pick<RunService, 'create'>;
   tasks: Pick<TaskStore, 'findWaiting'>;
   reader: Pick<TaskReader, 'require'>;
-  threads: Pick<ThreadStore, 'find'>;
+  threads: Pick<ThreadStore, 'findWithoutState'>;
   inputKeys: Pick<InputKeys, 'of'>;
   keys: Pick<IdempotencyKeys, 'once' | 'onceNamed'>;
   /** Checks the push notification configuration of a message. */
@@ -65,9 +63,6 @@ interface KeyedPlan {
   plan: MessagePlan;
   keyed: KeyedRequest | undefined;
 }
-
-/** The states in which a thread's values have every message that was sent to it. */
-const SETTLED: readonly string[] = ['idle', 'interrupted'];
 
 /**
  * Sends messages to assistants: each is a run, which begins a task or continues one. A message that is sent again is
@@ -170,15 +165,13 @@ export class MessageSender {
   }
 
   /**
-   * Returns the id of a message in the state of its thread: that of its client, or a new one where the thread has, or
-   * may get, a message of that id, which it would replace.
+   * Returns the id of a message in the state of its thread: that of its client, or a new one where there is a thread,
+   * which may have, or get, a message of that id, which it would replace.
    */
   async #idInState(messageId: string, contextId: string | null): Promise<string> {
-    const thread = contextId === null ? undefined : await this.#options.threads.find(UNRESTRICTED, contextId);
-    if (!thread) return messageId;
-    if (!SETTLED.includes(thread.status)) return uuidv7();
-    const known = messagesIn(thread.values && parseStoredJson(thread.values)) ?? [];
-    return known.some(({ id }) => id === messageId) ? uuidv7() : messageId;
+    if (contextId === null) return messageId;
+    const thread = await this.#options.threads.findWithoutState(UNRESTRICTED, contextId);
+    return thread ? uuidv7() : messageId;
   }
 
   /** Lets an assistant pass whose input is unknown. @throws A2aError when its graph takes no messages */

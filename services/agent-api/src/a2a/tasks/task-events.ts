@@ -5,7 +5,6 @@ import { awaitNextRun } from '../../streams/await-next-run.ts';
 import { type FollowedEntry, type FollowRunOptions, followRun } from '../../streams/follow-run.ts';
 import { A2aError } from '../protocol/a2a-error.ts';
 import { partsOfContent } from './content-parts.ts';
-import type { ContentRoom } from './content-room.ts';
 import { isAgent } from './state-messages.ts';
 import type { TaskReader } from './task-reader.ts';
 import { isInFlight, isWaiting, type TaskRecord } from './task-record.ts';
@@ -16,7 +15,6 @@ export const TASK_STREAM_MODE = 'messages-tuple';
 
 export interface TaskEventSources extends Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> {
   reader: Pick<TaskReader, 'require' | 'contentOf'>;
-  room: Pick<ContentRoom, 'take'>;
 }
 
 /** The place of a reader in the events of a task. */
@@ -62,9 +60,9 @@ export async function* followTask(
     if (signal.aborted) return;
     current = await findTask(sources, asking);
   }
-  if (!(await sources.room.take(current, signal))) return;
   const { taskId, contextId } = current;
-  const content = await sources.reader.contentOf(scope, current);
+  const content = await sources.reader.contentOf(scope, current, signal);
+  if (!content) return;
   for (const artifact of artifactsOf(current, content)) {
     yield { artifactUpdate: { taskId, contextId, artifact, append: false, lastChunk: true } };
   }

@@ -1,5 +1,6 @@
 import { isUuid } from '@runyard/contracts';
 import { isInFlight, isTerminal } from '../../a2a/tasks/task-record.ts';
+import { closedAnswer } from '../../http/closed-answer.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
 import { type McpCall, type Outcome, value } from '../call.ts';
@@ -32,11 +33,11 @@ export class TaskMethods {
     const found = await this.#require(call, params, 'read');
     const { task } = found;
     const { client } = call;
-    const end = await this.#tasks.endOf(found);
+    const end = await this.#tasks.endOf(found, closedAnswer(call.request.res));
     const shown = toNewTask(task, statusOf(task, client));
     if (!end || end.kind === 'cancelled') return value(shown);
     if (end.kind !== 'asks') return value({ ...shown, result: toResult(toToolResult(end, client), client) });
-    const questions = await this.#tasks.openQuestions(found);
+    const questions = await this.#tasks.openQuestions(task, end.interrupts);
     if (!client.asksUser) throw missingCapability({ elicitation: { form: {} } });
     const requests = questions.map(({ key, params: asked }) => [key, { method: 'elicitation/create', params: asked }]);
     return value({ ...shown, inputRequests: Object.fromEntries(requests) });
@@ -90,9 +91,9 @@ export class TaskMethods {
       kind: 'later',
       wantsStream: call.client.asksUser,
       value: async (peer) => {
-        const { scope, task } = found;
-        const run = { ...task, threadId: task.contextId, scope };
-        const ended = isInFlight(task) ? undefined : await this.#tasks.endOf(found);
+        const { task } = found;
+        const run = { ...task, threadId: task.contextId };
+        const ended = isInFlight(task) ? undefined : await this.#tasks.endOf(found, peer.closed);
         const end = await this.#conversation.settle(call, run, peer, { ended, about: related });
         return end && { ...toToolResult(end, call.client), ...related };
       },

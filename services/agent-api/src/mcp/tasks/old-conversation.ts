@@ -1,12 +1,13 @@
 import type { RunStreams } from '@runyard/run-stream';
 import { isInFlight } from '../../a2a/tasks/task-record.ts';
-import { type Scope, UNRESTRICTED } from '../../access/scope.ts';
+import { UNRESTRICTED } from '../../access/scope.ts';
 import { awaitNextRun, type NextRun } from '../../streams/await-next-run.ts';
 import type { FollowedEntry } from '../../streams/follow-run.ts';
 import type { RunWatch } from '../../streams/run-watch.ts';
 import type { McpCall, Peer } from '../call.ts';
 import type { CallEnd } from '../calls/call-end.ts';
 import { type CallSources, followCall } from '../calls/follow-call.ts';
+import type { Interrupt } from '../calls/questions.ts';
 import type { RequestId } from '../protocol/frame.ts';
 import { noTask, type ToolTasks } from './tool-tasks.ts';
 
@@ -14,7 +15,6 @@ export type ConversationSources = CallSources & { streams: Pick<RunStreams, 'rea
 
 /** The run of a call whose client may be asked. */
 interface ConversationRun {
-  scope: Scope;
   threadId: string;
   runId: string;
   taskId: string;
@@ -57,7 +57,7 @@ export class OldConversation {
       if (!known) return undefined;
       const { end, lastId } = known;
       if (end.kind !== 'asks' || !client.asksUser || !peer.isStream) return end;
-      await this.#ask({ ...run, runId }, peer, about);
+      await this.#ask({ ...run, runId }, end.interrupts, peer, about);
       const next = await awaitNextRun(
         this.#sources,
         { threadId: run.threadId, runId, afterId: lastId },
@@ -83,11 +83,16 @@ export class OldConversation {
     await this.#tasks.answer(call, found, answers, { asksOnce: true });
   }
 
-  async #ask({ scope, taskId, runId }: ConversationRun, peer: Peer, about: object = {}): Promise<void> {
+  async #ask(
+    { taskId, runId }: Pick<ConversationRun, 'taskId' | 'runId'>,
+    interrupts: readonly Interrupt[],
+    peer: Peer,
+    about: object = {},
+  ): Promise<void> {
     const task = await this.#tasks.find(UNRESTRICTED, taskId);
     // Somebody else has answered meanwhile.
     if (task?.runId !== runId) return;
-    for (const { interruptId, params } of await this.#tasks.openQuestions({ scope, task })) {
+    for (const { interruptId, params } of await this.#tasks.openQuestions(task, interrupts)) {
       const id = `${taskId}/${runId}/${interruptId}`;
       await peer.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params: { ...params, ...about } });
     }

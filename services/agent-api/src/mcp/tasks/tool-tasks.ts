@@ -8,7 +8,7 @@ import type { Fields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
 import type { McpCall } from '../call.ts';
 import { type CallEnd, endWith } from '../calls/call-end.ts';
-import { type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
+import { type Interrupt, type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
 import type { ToolRuns } from '../calls/tool-runs.ts';
 import { invalidParams } from '../protocol/mcp-error.ts';
 import type { GivenAnswers } from './given-answers.ts';
@@ -66,27 +66,39 @@ export class ToolTasks {
     return this.#options.tasks.listToolTasks(scope, page);
   }
 
-  /** Returns the end of a task's newest run; undefined while that is in flight. @throws EncryptionError */
-  async endOf({ scope, task }: FoundTask): Promise<CallEnd | undefined> {
+  /**
+   * Returns the end of a task's newest run, whose values have room until the signal; undefined when that came first, and
+   * while the run is in flight. @throws EncryptionError
+   */
+  async endOf({ scope, task }: FoundTask, until: AbortSignal): Promise<CallEnd | undefined> {
     if (isInFlight(task)) return undefined;
     if (task.state === 'TASK_STATE_CANCELED') return { kind: 'cancelled' };
     if (task.state === 'TASK_STATE_FAILED' || task.state === 'TASK_STATE_REJECTED') {
       return { kind: 'failed', error: task.error ?? { error: 'Error', message: 'The run failed' } };
     }
-    const { values } = await this.#options.reader.contentOf(scope, task);
-    const end = endWith(values);
-    return end.kind === 'asks' && !isWaiting(task) ? { kind: 'done', values } : end;
+    const content = await this.#options.reader.contentOf(scope, task, until);
+    const end = content && endWith(content.values);
+    return end?.kind === 'asks' && !isWaiting(task) ? { kind: 'done', values: end.values } : end;
+  }
+
+  /** Returns the interrupts that a task waits at; none for others. Its values have room only while they are read. */
+  async interruptsOf(found: FoundTask, closed: AbortSignal): Promise<Interrupt[]> {
+    const read = new AbortController();
+    try {
+      const end = await this.endOf(found, AbortSignal.any([closed, read.signal]));
+      return end?.kind === 'asks' ? end.interrupts : [];
+    } finally {
+      read.abort();
+    }
   }
 
   /**
-   * Returns the questions of a task that nobody has answered. They are named by their interrupts: no name comes twice.
+   * Returns those questions of a task that nobody has answered. They are named by their interrupts: no name comes twice.
    * Where all are answered and no run has followed, the process that was to make it has died: all are open again.
    */
-  async openQuestions(found: FoundTask): Promise<Question[]> {
-    const end = await this.endOf(found);
-    if (end?.kind !== 'asks') return [];
-    const given = await this.#givenTo(found.task);
-    const all = questionsOf(end.interrupts).map((question) => ({ ...question, key: question.interruptId }));
+  async openQuestions(task: ToolTask, interrupts: readonly Interrupt[]): Promise<Question[]> {
+    const given = await this.#givenTo(task);
+    const all = questionsOf(interrupts).map((question) => ({ ...question, key: question.interruptId }));
     const open = all.filter(({ key }) => !Object.hasOwn(given, key));
     return open.length > 0 ? open : all;
   }
@@ -103,7 +115,8 @@ export class ToolTasks {
   ): Promise<void> {
     const { task } = found;
     const given: Fields = {};
-    for (const question of await this.openQuestions(found)) {
+    const interrupts = await this.interruptsOf(found, call.request.signal);
+    for (const question of await this.openQuestions(task, interrupts)) {
       if (!Object.hasOwn(responses, question.key)) continue;
       const answer = readAnswer(responses[question.key], question);
       if (answer.kind === 'refused' || (answer.kind === 'missing' && asksOnce)) return this.#end(task);
@@ -111,9 +124,8 @@ export class ToolTasks {
     }
     if (Object.keys(given).length === 0) return;
     const all = await this.#options.answers.add(task, given);
-    const end = await this.endOf(found);
-    if (!all || end?.kind !== 'asks' || !end.interrupts.every(({ id }) => Object.hasOwn(all, id))) return;
-    await this.#options.runs.resume(call.request, task, resumeWith(end.interrupts, all));
+    if (!all || !interrupts.every(({ id }) => Object.hasOwn(all, id))) return;
+    await this.#options.runs.resume(call.request, task, resumeWith(interrupts, all));
   }
 
   /** Orders the end of a task; one that has ended stays as it is. */

@@ -1,4 +1,3 @@
-import { isInFlight } from '../../a2a/tasks/task-record.ts';
 import type { Fields } from '../../http/fields.ts';
 import type { McpCall } from '../call.ts';
 import { type Interrupt, type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
@@ -48,18 +47,18 @@ export class WaitingCalls {
     const { taskId, runId, answers } = this.#states.open(owner, sealed);
     const found = await this.#tasks.require(call, taskId, 'create_run');
     const { task } = found;
-    const end = task.runId === runId && !isInFlight(task) ? await this.#tasks.endOf(found) : undefined;
-    if (end?.kind !== 'asks') throw answered();
+    const interrupts = task.runId === runId ? await this.#tasks.interruptsOf(found, call.request.signal) : [];
+    if (interrupts.length === 0) throw answered();
     const all: Fields = { ...answers };
-    for (const question of questionsOf(end.interrupts)) {
+    for (const question of questionsOf(interrupts)) {
       const given = this.#read(responses, question);
       if (given.kind === 'refused') return this.#refuse(call, found);
       if (given.kind === 'given') all[question.interruptId] = given.value;
     }
-    if (!end.interrupts.every(({ id }) => Object.hasOwn(all, id))) {
-      return { kind: 'asks', result: this.ask(call, owner, task, end.interrupts, all) };
+    if (!interrupts.every(({ id }) => Object.hasOwn(all, id))) {
+      return { kind: 'asks', result: this.ask(call, owner, task, interrupts, all) };
     }
-    const run = await this.#runs.resume(call.request, task, resumeWith(end.interrupts, all));
+    const run = await this.#runs.resume(call.request, task, resumeWith(interrupts, all));
     if (!run) throw answered();
     return { kind: 'runs', run };
   }
