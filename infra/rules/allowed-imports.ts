@@ -65,5 +65,5 @@ export const PROTOCOLS = ['a2a', 'ag-ui', 'event-protocol', 'mcp'];
 export const PROTOCOL_IMPORTS: Record<string, number> = {
   'ag-ui → event-protocol': 3,
   'ag-ui → a2a': 4,
-  'mcp → a2a': 14,
+  'mcp → a2a': 13,
 };

@@ -201,6 +201,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     guard,
     authorizer: users?.authorizer,
   });
+  const rights =
+    users &&
+    new StreamRights({
+      verifier: { authenticate: (req) => users.verifier.authenticate(loopback.authenticatedRequest(req)) },
+      authorizer: users.authorizer,
+      threads: threads.store,
+      logger,
+    });
   const a2a = await retryStartStep(
     () =>
       openA2a({
@@ -220,6 +228,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         configurableHeaders: http.configurableHeaders,
         guard,
         authorizer: users?.authorizer,
+        rights,
       }),
     context,
   );
@@ -250,14 +259,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
 
   const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
-  const rights =
-    users &&
-    new StreamRights({
-      verifier: { authenticate: (req) => users.verifier.authenticate(loopback.authenticatedRequest(req)) },
-      authorizer: users.authorizer,
-      threads: threads.store,
-      logger,
-    });
   const sources = { streams, ...readers };
   const protocol = protocolRoutes({
     runs,
@@ -317,6 +318,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     settings: http,
     principal: loopback.wrapVerifier(users?.verifier ?? callers),
     authorizer: users?.authorizer,
+    rights,
     served,
     readiness,
     protocolSockets,

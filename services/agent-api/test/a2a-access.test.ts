@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { A2aAccess, Call, CallQuestion } from '../src/a2a/methods/access.ts';
+import type { Outcome } from '../src/a2a/methods/outcome.ts';
 import { TaskMethods, type TaskMethodsOptions } from '../src/a2a/methods/task-methods.ts';
 import type { Scope } from '../src/access/scope.ts';
 import type { Json } from './a2a-client.ts';
@@ -17,7 +18,12 @@ beforeAll(async () => {
 afterAll(() => services?.close());
 
 const asked: CallQuestion[] = [];
-beforeEach(() => asked.splice(0));
+/** The threads of answers whose callers are asked about again. */
+const watched: string[] = [];
+beforeEach(() => {
+  asked.splice(0);
+  watched.splice(0);
+});
 
 /** Returns the methods as somebody calls them whose rows are these. */
 function methodsFor(scope: Scope, identity = 'ada'): TaskMethods {
@@ -30,7 +36,8 @@ function methodsFor(scope: Scope, identity = 'ada'): TaskMethods {
     creatorOf: () => ({ userId: '', requestId: '', user: userOf(identity) }),
   };
   const events = {} as TaskMethodsOptions['events'];
-  return new TaskMethods({ access, assistants, tasks, reader, sender, runs, engine, events });
+  const rights = { watchAnswer: (_: unknown, threadId: string) => void watched.push(threadId) };
+  return new TaskMethods({ access, assistants, tasks, reader, sender, runs, engine, events, rights });
 }
 const userOf = (identity: string) => ({
   identity,
@@ -41,7 +48,7 @@ const userOf = (identity: string) => ({
 const call = {
   assistant: 'echo',
   version: '1.0',
-  request: { headers: {}, signal: new AbortController().signal, res: new EventEmitter() },
+  request: { headers: {}, signal: new AbortController().signal, res: new EventEmitter().setMaxListeners(0) },
 } as unknown as Call;
 const says = (more: object = {}) => ({
   message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }], ...more },
@@ -90,4 +97,18 @@ it("the project's handlers are asked what the operations of the HTTP API with th
     { event: 'threads:search' },
   ]);
   expect(asked.filter(({ event }) => event === 'assistants:read')).toHaveLength(4);
+});
+
+it('a user who follows a task that waits is asked about again, also where another process goes on with that', async () => {
+  const methods = methodsFor(ADA);
+  const { id, contextId } = (await resultOf(methods.send(call, says()))).task;
+  await methods.subscribe(call, { id });
+  // A run ends by itself.
+  expect(watched).toEqual([]);
+  await services.askInRuns({ id: 'i', value: 'Sure?' });
+  const outcome = await methods.subscribe(call, { id });
+  expect(watched).toEqual([contextId]);
+  const { position } = (outcome as Extract<Outcome, { kind: 'events' }>).remainder();
+  await methods.goOn(call, id, { position: position! });
+  expect(watched).toEqual([contextId, contextId]);
 });

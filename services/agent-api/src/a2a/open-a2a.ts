@@ -9,6 +9,7 @@ import { UNRESTRICTED } from '../access/scope.ts';
 import type { Assistants } from '../assistants/open-assistants.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import type { StreamRights } from '../auth/stream-rights.ts';
 import type { Config } from '../config.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { requestOrigin } from '../runs/request-origin.ts';
@@ -51,6 +52,8 @@ export interface A2aParts {
   configurableHeaders: PickHeaders;
   guard: RouteGuard;
   /** Left out where the project does not decide about callers. */
+  /** Asks again about users who follow a task without an end of its own. */
+  rights: Pick<StreamRights, 'watchAnswer'> | undefined;
   authorizer: Pick<Authorizer, 'authorize'> | undefined;
 }
 
@@ -89,7 +92,17 @@ export async function openA2a(parts: A2aParts): Promise<{ routes: GuardedOperati
   const { watch, ends, open } = readers;
   const events = { streams, watch, ends, reader };
   const { service } = assistants;
-  const taskMethods = new TaskMethods({ access, assistants: service, tasks, reader, sender, runs, engine, events });
+  const taskMethods = new TaskMethods({
+    access,
+    assistants: service,
+    tasks,
+    reader,
+    sender,
+    runs,
+    engine,
+    events,
+    rights: parts.rights,
+  });
   const methods = methodTable(taskMethods, new PushMethods(taskMethods, push), cards);
   return {
     routes: [

@@ -5,16 +5,22 @@ import { waitFor } from '@runyard/test-kit';
 import { describe, expect, it } from 'vitest';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { StreamRights } from './stream-rights.ts';
+import { projectUser, type UserCaller } from './user-caller.ts';
 
-const ADA = { kind: 'project_user', identity: 'ada', organizationId: '', permissions: [] } as const;
+const USER = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: [] };
+const ADA = projectUser(USER);
 
-/** Watches a stream of Ada's whose project answers as the test says. */
-function watch(answers: {
+interface Answers {
   authenticate?: () => object;
   authorize?: () => Scope;
   /** Says whether the thread is in the user's scope. */
   isThere?: () => boolean;
-}) {
+  /** Throws where the user may not call the route; left out for a stream of a thread. */
+  requireCall?: () => void;
+}
+
+/** Watches a stream of Ada's whose project answers as the test says. */
+function watch(answers: Answers) {
   const connection = new EventEmitter();
   let asked = 0;
   let isEnded = false;
@@ -23,7 +29,7 @@ function watch(answers: {
     verifier: {
       authenticate: async () => {
         asked += 1;
-        return (answers.authenticate?.() ?? ADA) as typeof ADA;
+        return (answers.authenticate?.() ?? ADA) as UserCaller;
       },
     },
     authorizer: {
@@ -33,17 +39,19 @@ function watch(answers: {
     logger: silentLogger,
     everyMs: 5,
   });
-  rights.watch({
+  const stream = {
     req: {} as IncomingMessage,
     caller: ADA,
-    threadId: 'thread',
     connection,
     end: () => {
       isEnded = true;
       connection.emit('close');
     },
-    onCaller: (caller) => void callers.push(caller),
-  });
+    onCaller: (caller: object) => void callers.push(caller),
+  };
+  const { requireCall } = answers;
+  if (requireCall) rights.watchCall(stream, async () => requireCall());
+  else rights.watch({ ...stream, threadId: 'thread' });
   return { callers, ended: once(connection, 'close'), connection, asked: () => asked, hasEnded: () => isEnded };
 }
 
@@ -96,6 +104,25 @@ describe('a stream of a user', () => {
     const demoted = { ...ADA, user: { identity: 'ada', permissions: [] } };
     const { callers, connection } = watch({ authenticate: changing<object>(ADA, demoted) });
     await waitFor(() => callers.includes(demoted), { what: 'the caller of now' });
+    connection.emit('close');
+  });
+});
+
+describe("a websocket of the project's app", () => {
+  const denied = new ForbiddenError('Forbidden', { code: 'denied_by_project' });
+  const stranger = new UnauthorizedError('Who are you?', { code: 'user_unauthenticated' });
+
+  it.each<[string, Answers]>([
+    ['is not let in any more', { authenticate: refuse(stranger), requireCall: () => undefined }],
+    ['may not call its route any more', { requireCall: refuse(denied) }],
+  ])('ends once its user %s', async (_, answers) => {
+    await watch(answers).ended;
+  });
+
+  it('goes on while its user may call its route, whatever threads it may read', async () => {
+    const { connection, asked, hasEnded } = watch({ requireCall: () => undefined, authorize: refuse(denied) });
+    await waitFor(() => asked() >= 4, { what: 'four questions' });
+    expect(hasEnded()).toBe(false);
     connection.emit('close');
   });
 });

@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   AppError,
   abortResponse,
+  type HandlerRequest,
   type Logger,
   type Middleware,
   type Principal,
   type PrincipalVerifier,
 } from '@runyard/service-kit';
-import { isRestricted, type Scope } from '../access/scope.ts';
+import { isRestricted, type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { ProjectRefusalError } from './auth-answers.ts';
 import type { Authorizer } from './authorizer.ts';
 import { isProjectUser, userOf } from './user-caller.ts';
@@ -31,13 +32,12 @@ export interface StreamRightsOptions {
   everyMs?: number;
 }
 
-/** A stream of a thread that its client alone ends, or a websocket. */
+/** A stream that its client alone ends, or a websocket. */
 export interface WatchedStream {
   /** The request that opened it. */
   req: IncomingMessage;
   /** The caller as it was then. */
   caller: Principal;
-  threadId: string;
   connection: { once(event: 'close', listener: () => void): unknown };
   /** Ends it, so that its client comes back and is refused. */
   end(): void;
@@ -45,8 +45,17 @@ export interface WatchedStream {
   onCaller?(caller: Principal): void;
 }
 
-/** The part of the thread that a caller may see; `refused` when that is nothing. */
-type Rights = { caller: Principal; scope: Scope; seesThread: boolean } | 'refused';
+/** The part of the thread that a caller may see. */
+interface Sight {
+  scope: Scope;
+  seesThread: boolean;
+}
+
+/** The caller as the project describes it by now, and what it may see; `refused` when that is nothing. */
+type Rights = (Sight & { caller: Principal }) | 'refused';
+
+/** Asks the project what a caller may see. @throws what refuses it */
+type AskProject = (caller: Principal) => Promise<Sight>;
 
 /**
  * Ends streams whose callers have lost the right to them, where the project decides about callers: it asks the project
@@ -63,21 +72,38 @@ export class StreamRights {
   readonly endWhenRefused: Middleware = ({ operation, handler }) => ({
     operation,
     handler: async (request) => {
-      const { raw, res, caller } = request;
-      // The project's own code is not asked about.
-      if (ENDLESS.has(operation.operationId) && userOf(caller) && !res.closed) {
-        const { thread_id: threadId } = request.params as { thread_id: string };
-        this.watch({ req: raw, caller, threadId, connection: res, end: () => abortResponse(res) });
+      if (ENDLESS.has(operation.operationId)) {
+        this.watchAnswer(request, (request.params as { thread_id: string }).thread_id);
       }
       return handler(request);
     },
   });
 
-  /** Asks about a stream until its connection is closed, and ends it when its caller may see less than before. */
-  watch(stream: WatchedStream): void {
-    let known = this.#ask(stream);
+  /** Ends an answer that shows a thread when the project refuses its caller. */
+  watchAnswer({ raw, res, caller }: Pick<HandlerRequest, 'raw' | 'res' | 'caller'>, threadId: string): void {
+    // The project's own code is not asked about.
+    if (!userOf(caller) || res.closed) return;
+    this.watch({ req: raw, caller, threadId, connection: res, end: () => abortResponse(res) });
+  }
+
+  /** Asks about a stream of a thread until its connection is closed, and ends it when its caller sees less than before. */
+  watch(stream: WatchedStream & { threadId: string }): void {
+    this.#watch(stream, (caller) => this.#askAboutThread(caller, stream.threadId));
+  }
+
+  /** Asks about a websocket of the project's own app. @param requireCall throws what refuses the caller its route */
+  watchCall(stream: WatchedStream, requireCall: (caller: Principal) => Promise<unknown>): void {
+    if (!userOf(stream.caller)) return;
+    this.#watch(stream, async (caller) => {
+      await requireCall(caller);
+      return { scope: UNRESTRICTED, seesThread: false };
+    });
+  }
+
+  #watch(stream: WatchedStream, askProject: AskProject): void {
+    let known = this.#ask(stream, askProject);
     const timer = setInterval(async () => {
-      const [before, now] = await Promise.all([known, this.#ask(stream)]);
+      const [before, now] = await Promise.all([known, this.#ask(stream, askProject)]);
       if (now === undefined) return;
       known = Promise.resolve(now);
       if (hasLost(before, now)) {
@@ -89,20 +115,25 @@ export class StreamRights {
   }
 
   /** Returns undefined when the project cannot answer. */
-  async #ask({ req, caller, threadId }: WatchedStream): Promise<Rights | undefined> {
-    const { verifier, authorizer, threads, logger } = this.#options;
+  async #ask({ req, caller }: WatchedStream, askProject: AskProject): Promise<Rights | undefined> {
+    const { verifier, logger } = this.#options;
     try {
       // The gateway follows the rights of others, whose proof of now is short-lived.
       const current = isProjectUser(caller) ? await verifier.authenticate(req) : caller;
       if (current.identity !== caller.identity) return 'refused';
-      const { scope } = await authorizer.authorize(current, 'threads:read', { thread_id: threadId });
-      const seesThread = isRestricted(scope) && (await threads.findWithoutState(scope, threadId)) !== undefined;
-      return { caller: current, scope, seesThread };
+      return { caller: current, ...(await askProject(current)) };
     } catch (error) {
       if (isRefusal(error)) return 'refused';
       logger.warn('rights to a stream not asked about, will retry', { error });
       return undefined;
     }
+  }
+
+  async #askAboutThread(caller: Principal, threadId: string): Promise<Sight> {
+    const { authorizer, threads } = this.#options;
+    const { scope } = await authorizer.authorize(caller, 'threads:read', { thread_id: threadId });
+    const seesThread = isRestricted(scope) && (await threads.findWithoutState(scope, threadId)) !== undefined;
+    return { scope, seesThread };
   }
 }
 

@@ -44,13 +44,18 @@ export class CustomRouteAccess {
    * @throws UnauthorizedError, ForbiddenError, ProjectRefusalError, UnavailableError, AuthHandlerError
    */
   async requireCaller(req: IncomingMessage): Promise<Principal> {
-    const { principal, authorizer, policy } = this.#options;
-    const caller = await principal.authenticate(req);
-    if (authorizer === undefined || policy !== 'authorized') return caller;
+    const caller = await this.#options.principal.authenticate(req);
+    await this.requireCall(caller, req);
+    return caller;
+  }
+
+  /** Lets a caller pass who may call a route. @throws ForbiddenError, ProjectRefusalError, AuthHandlerError */
+  async requireCall(caller: Principal, req: IncomingMessage): Promise<void> {
+    const { authorizer, policy } = this.#options;
+    if (authorizer === undefined || policy !== 'authorized') return;
     const value = { method: req.method ?? 'GET', path: (req.url ?? '/').split('?', 1)[0] };
     const { scope } = await authorizer.authorize(caller, ROUTE_EVENT, value);
     // A filter is about metadata, which a route does not have. One that nothing fits still allows nothing.
     if (scope.length === 0) throw new ForbiddenError('Forbidden', { code: 'denied_by_project' });
-    return caller;
   }
 }

@@ -61,9 +61,12 @@ let paths: string[];
 /** The app's routes alone. */
 let routes: AppRoute[] | null;
 let passed: string[];
+/** The callers of websockets who are asked about again. */
+let watched: string[];
 
 beforeEach(async () => {
   loopback = await ProjectLoopback.open();
+  watched = [];
   close = [() => loopback.close()];
   [shown, passed] = [[], []];
   paths = ['/things', '/open', '/mine'];
@@ -133,6 +136,7 @@ async function start({
     authorizer,
     customRoutes,
     cors: ANY_ORIGIN,
+    rights: { watchCall: ({ caller }) => void watched.push(caller.identity) },
     bodyLimitBytes: 1000,
   });
   await projectApp.start();
@@ -186,6 +190,13 @@ it('a page of another origin opens no websocket of the app with what its browser
   };
   await expect(from('https://evil.example')).rejects.toMatchObject({ status: 403, code: 'websocket_origin_refused' });
   expect(await from('https://agents.example.com')).toMatchObject({ socketPath: expect.any(String) });
+});
+
+it('the user of a websocket is asked about again as long as it is open', async () => {
+  await start();
+  const headers = { host: 'agents.example.com', caller: 'ada' };
+  await admitWebSocket({ method: 'GET', url: '/mine', headers } as unknown as IncomingMessage);
+  expect(watched).toEqual(['ada']);
 });
 
 it('a request is passed on once, and never under a made-up name', async () => {

@@ -21,6 +21,7 @@ import {
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Authorizer } from '../auth/authorizer.ts';
+import type { StreamRights } from '../auth/stream-rights.ts';
 import { userOf } from '../auth/user-caller.ts';
 import type { CustomRoutePolicy } from '../http/custom-routes.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
@@ -44,6 +45,8 @@ export interface ProjectAppProxyOptions {
   operations: readonly GuardedRoute[];
   /** Asks the handlers of the project's `auth.path`; undefined for a project without. */
   authorizer?: Pick<Authorizer, 'authorize'> | undefined;
+  /** Asks again about the callers of open websockets; undefined for a project without `auth.path`. */
+  rights?: Pick<StreamRights, 'watchCall'> | undefined;
   customRoutes: CustomRoutePolicy;
   /** Names the pages that may open websockets of the app. */
   cors: Pick<CorsRules, 'origins' | 'originPattern'>;
@@ -115,13 +118,19 @@ export class ProjectAppProxy {
   }
 
   /**
-   * Admits a websocket as a request for a route of the app is, and from no other page than one of the platform's own.
+   * Admits a websocket as a request for a route of the app is, and from no other page than one of the platform's own. It
+   * is cut when the project refuses its caller later.
    *
    * @throws ForbiddenError; what `CustomRouteAccess` throws
    */
   readonly admitWebSocket = async (req: IncomingMessage): Promise<AppTarget> => {
     requireSocketOrigin(req.headers, this.#options.cors);
     const caller = await this.#callerOfRoute(req);
+    const { socket } = req;
+    if (caller) {
+      const stream = { req, caller, connection: socket, end: () => void socket.destroy() };
+      this.#options.rights?.watchCall(stream, (current) => this.#access.requireCall(current, req));
+    }
     return { socketPath: await this.#requireSocketPath(), headers: headersFor(req, caller, false) };
   };
 
@@ -224,14 +233,14 @@ export class ProjectAppProxy {
 /** Starts the project's app; undefined when the project has none. */
 export async function openProjectApp(
   source: ProjectExport | null,
-  parts: Pick<ProjectAppProxyOptions, 'host' | 'loopback' | 'principal' | 'authorizer'> & {
+  parts: Pick<ProjectAppProxyOptions, 'host' | 'loopback' | 'principal' | 'authorizer' | 'rights'> & {
     http: HttpSettings;
     operations: readonly BoundOperation[];
     config: { HTTP_MAX_REQUEST_BODY_BYTES: number };
   },
 ): Promise<ProjectAppProxy | undefined> {
   if (source === null) return undefined;
-  const { host, loopback, principal, authorizer, http, config } = parts;
+  const { host, loopback, principal, authorizer, rights, http, config } = parts;
   const operations = [...parts.operations.map(({ operation }) => operation), ...COMMON_OPERATIONS];
   const app = new ProjectAppProxy({
     source,
@@ -239,6 +248,7 @@ export async function openProjectApp(
     loopback,
     principal,
     authorizer,
+    rights,
     customRoutes: http.customRoutes,
     cors: http.cors,
     operations: operations.filter((operation) => !http.isDisabled(operation)),

@@ -16,6 +16,7 @@ import { a2aErrorForm } from '../a2a/bindings/error-form.ts';
 import { takeTenantOff } from '../a2a/bindings/tenants.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { documentedSecurity } from '../auth/documented-security.ts';
+import type { StreamRights } from '../auth/stream-rights.ts';
 import type { Config } from '../config.ts';
 import { protocolErrorForm } from '../event-protocol/error-form.ts';
 import type { ProtocolWebSockets } from '../event-protocol/protocol-web-sockets.ts';
@@ -44,6 +45,7 @@ export async function serveRequests(parts: {
   principal: PrincipalVerifier;
   /** Asks the handlers of the project's `auth.path`; undefined for a project without. */
   authorizer: Authorizer | undefined;
+  rights: StreamRights | undefined;
   served: Pick<ServedProject, 'project' | 'host' | 'loopback'>;
   operations: BoundOperation[];
   readiness: ReadinessChecks;
@@ -52,13 +54,14 @@ export async function serveRequests(parts: {
   open: OpenResponses;
   protocolSockets: ProtocolWebSockets;
 }): Promise<ProjectAppProxy | undefined> {
-  const { config, context, settings, principal, authorizer, operations, readiness } = parts;
+  const { config, context, settings, principal, authorizer, rights, operations, readiness } = parts;
   const { project, host, loopback } = parts.served;
   const projectApp = await openProjectApp(project.app, {
     host,
     loopback,
     principal,
     authorizer,
+    rights,
     http: settings,
     operations,
     config,

@@ -11,7 +11,7 @@ export const METHODS_ASK = 'The methods of A2A ask about the assistants, threads
 export interface Call {
   /** The assistant of the path: its id, or a graph's. */
   assistant: string;
-  request: Pick<HandlerRequest, 'caller' | 'headers' | 'res' | 'signal'>;
+  request: Pick<HandlerRequest, 'raw' | 'caller' | 'headers' | 'res' | 'signal'>;
   version: A2aVersion;
   /** The tenant that the request names, in its path or its parameters. */
   tenant?: string | undefined;

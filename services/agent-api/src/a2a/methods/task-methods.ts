@@ -4,6 +4,7 @@ import { ClientDisconnectedError, NotFoundError } from '@runyard/service-kit';
 import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { AssistantRecord } from '../../assistants/assistant-record.ts';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
+import type { StreamRights } from '../../auth/stream-rights.ts';
 import { closedAnswer } from '../../http/closed-answer.ts';
 import type { Fields } from '../../http/fields.ts';
 import { askAboutRun } from '../../protocols/ask-about-run.ts';
@@ -38,6 +39,8 @@ export interface TaskMethodsOptions {
   runs: Pick<RunService, 'cancel'>;
   engine: Pick<RunEngine, 'cancelWaitingTask'>;
   events: TaskEventSources;
+  /** Asks again about users who follow a task without an end of its own; undefined where there are no users. */
+  rights?: Pick<StreamRights, 'watchAnswer'> | undefined;
 }
 
 /** A task that a call names, with what the caller may see. */
@@ -73,7 +76,7 @@ export class TaskMethods {
   /** Goes on with an answer that another process began: the result of a message, or the events after a position. */
   async goOn(call: Call, taskId: string | undefined, { view, position }: Left): Promise<Outcome> {
     const found = await this.#find(call, taskId ?? '');
-    return view ? this.#await(found, view) : this.#follow(found, position);
+    return view ? this.#await(found, view) : this.#follow(call, found, position);
   }
 
   async get(call: Call, params: Fields): Promise<Outcome> {
@@ -187,7 +190,7 @@ export class TaskMethods {
   async #beginToFollow(call: Call, found: Found, view: TaskViewOptions, after?: EventPosition): Promise<Outcome> {
     const out = new AbortController();
     const task = await this.#view(call, found, view, AbortSignal.any([closedOf(call), out.signal]));
-    const following = this.#follow(found, after);
+    const following = this.#follow(call, found, after);
     const rest: Followed['rest'] = (closed) => {
       out.abort();
       return following.rest(closed);
@@ -195,9 +198,11 @@ export class TaskMethods {
     return { ...following, first: { task }, rest };
   }
 
-  #follow(found: Found, after: EventPosition = {}): Followed {
+  #follow({ request }: Call, found: Found, after: EventPosition = {}): Followed {
     const { assistantId, task } = found;
     const position = { ...after };
+    // Nothing but the user's answer ends the waiting.
+    if (position.askedRunId !== undefined) this.#options.rights?.watchAnswer(request, task.contextId);
     return {
       kind: 'events',
       first: undefined,
