@@ -18,6 +18,7 @@ export { type ApiServer, ApiServers, REGISTER_EVERY_MS } from './servers/api-ser
 export { TASK_CANCELED } from './tasks/cancel-waiting-task.ts';
 export { NEEDS_AUTH } from './tasks/needs-auth.ts';
 export { PushConfigs } from './tasks/push-configs.ts';
+export { PUSH_CONFIGS_MAX } from './tasks/store-push-configs.ts';
 export { SUPERSEDED } from './tasks/supersede-tasks.ts';
 export * from './tasks/types.ts';
 export type { OutdatedState } from './threads/outdated-states.ts';

@@ -548,16 +548,16 @@ describe('push notifications', () => {
     const made = (await ask(configs, { body })).json as Json;
     expect(made).toEqual({ id: 'chosen', taskId: task.id, url, token: 't', authentication });
     expect((await ask(configs, { body })).json).toEqual(made);
-    expect((await ask(configs)).json).toEqual({ configs: [made], nextPageToken: '' });
-    expect((await ask(`${configs}/${made.id}`)).json).toEqual(made);
+    const shown = { id: 'chosen', taskId: task.id, url, authentication: { scheme: 'Bearer' } };
+    expect((await ask(configs)).json).toEqual({ configs: [shown], nextPageToken: '' });
+    expect((await ask(`${configs}/${made.id}`)).json).toEqual(shown);
     expect((await rpc('tasks/pushNotificationConfig/list', { id: task.id })).result).toEqual([
       {
         taskId: task.id,
         pushNotificationConfig: {
           id: made.id,
           url,
-          token: 't',
-          authentication: { schemes: ['Bearer'], credentials: 'secret' },
+          authentication: { schemes: ['Bearer'] },
         },
       },
     ]);
@@ -577,6 +577,23 @@ describe('push notifications', () => {
     for (const wrong of ['/path', 'http://10.0.0.1/x', 'not a url', 'file:///etc/passwd']) {
       expect((await ask(configs, { body: { url: wrong } })).status).toBe(400);
     }
+  });
+
+  it('have at most twenty receivers, however many come at once and with which message', async () => {
+    const { id: taskId } = await askBack();
+    const url = receiver.url(`/${randomUUID()}`);
+    const configs = `${base()}/tasks/${taskId}/pushNotificationConfigs`;
+    const made = await Promise.all(Array.from({ length: 24 }, () => ask(configs, { body: { url } })));
+    expect(made.filter(({ status }) => status === 200)).toHaveLength(20);
+    const { json } = await ask(configs);
+    const [known, ...others] = (json as Json).configs;
+    expect(others).toHaveLength(19);
+    expect((await ask(configs, { body: { id: known.id, url } })).status).toBe(200);
+    const configuration = { taskPushNotificationConfig: { url } };
+    const refused = await rpc('SendMessage', { ...says('yes', { taskId }), configuration });
+    expect(refused.error).toMatchObject({ code: -32004, message: expect.stringContaining('at most 20') });
+    expect((await rpc('GetTask', { id: taskId })).result.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    await rpc('CancelTask', { id: taskId });
   });
 
   it('carry the task to each receiver when it asks and when it ends, in the form of its version', async () => {

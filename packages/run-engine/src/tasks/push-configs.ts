@@ -1,7 +1,8 @@
-import { isForeignKeyViolation } from '@runyard/database';
+import { isForeignKeyViolation, withTransaction } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
+import { lockThreads } from '../locks.ts';
 import { decodeSecrets } from './push-secrets.ts';
 import { storePushConfigs } from './store-push-configs.ts';
 import { encodePushConfig } from './stored-push-config.ts';
@@ -27,10 +28,17 @@ export class PushConfigs {
     this.#cipher = cipher;
   }
 
-  /** Stores a configuration; one with its id is replaced. @throws NotFoundError when the task was deleted */
-  async store(config: PushConfig): Promise<void> {
+  /**
+   * Stores a configuration; one with its id is replaced. Returns false when its task has as many as there may be.
+   * @throws NotFoundError when the task was deleted
+   */
+  async store(config: PushConfig): Promise<boolean> {
+    const stored = encodePushConfig(config, this.#cipher);
     try {
-      await storePushConfigs(this.#pool, [encodePushConfig(config, this.#cipher)]);
+      return await withTransaction(this.#pool, async (client) => {
+        await lockThreads(client, [config.threadId]);
+        return (await storePushConfigs(client, [stored])) > 0;
+      });
     } catch (error) {
       if (isForeignKeyViolation(error)) throw new NotFoundError('Task not found', { cause: error });
       throw error;

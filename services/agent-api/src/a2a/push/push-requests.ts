@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { A2aPushConfig } from '@runyard/contracts';
-import type { PushConfig, PushConfigs, PushSecrets } from '@runyard/run-engine';
+import { PUSH_CONFIGS_MAX, type PushConfig, type PushConfigs, type PushSecrets } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
 import { type Fields, isFields } from '../../http/fields.ts';
 import { isAppPath, type WebhookTargets } from '../../webhooks/webhook-targets.ts';
@@ -9,8 +9,6 @@ import { optionalText, requireText } from '../protocol/read-fields.ts';
 import type { A2aVersion } from '../protocol/versions.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 
-/** Receivers of one task at most. */
-const CONFIGS_MAX = 20;
 /** Ids and credentials are sent in headers: they have one line. */
 const LINE = /^[\x20-\x7e]{1,4096}$/;
 /** Characters of an id: it is a key of an index. */
@@ -31,7 +29,7 @@ export class PushRequests {
     this.#options = options;
   }
 
-  /** Checks a configuration that a client sends, and its URL. @throws A2aError */
+  /** Checks a configuration that a client sends, its URL, and that its task may have one more. @throws A2aError */
   async accept(
     fields: Fields,
     { taskId, version }: { taskId: string; version: A2aVersion },
@@ -47,21 +45,21 @@ export class PushRequests {
     // Clients may choose the id; they replace a configuration by its id.
     const configId = line(fields, 'id') ?? randomUUID();
     if (configId.length > ID_MAX) throw invalidParams('id', `must have at most ${ID_MAX} characters`);
+    const known = await this.#options.configs.list(taskId);
+    const others = known.filter((config) => config.configId !== configId);
+    if (others.length >= PUSH_CONFIGS_MAX) throw tooMany();
     return { taskId, configId, version, url: target.url, host: target.host, secrets: secretsOf(fields) };
   }
 
-  /** @throws A2aError */
+  /** Returns the configuration with what was sent of it; others show none of its secrets. @throws A2aError */
   async create(task: TaskRecord, fields: Fields, version: A2aVersion): Promise<A2aPushConfig> {
     const config = await this.accept(fields, { taskId: task.taskId, version });
-    const known = await this.#options.configs.list(task.taskId);
-    const isNew = !known.some(({ configId }) => configId === config.configId);
-    if (isNew && known.length >= CONFIGS_MAX) {
-      throw new A2aError('UNSUPPORTED_OPERATION', `A task has at most ${CONFIGS_MAX} push notification configurations`);
-    }
-    await this.#options.configs.store({ ...config, threadId: task.contextId });
-    return toWire(config);
+    if (!(await this.#options.configs.store({ ...config, threadId: task.contextId }))) throw tooMany();
+    const { token, authentication } = config.secrets;
+    return { ...toWire(config), ...(token !== undefined && { token }), ...(authentication && { authentication }) };
   }
 
+  /** Leaves out the credentials of receivers: whoever may read a task need not be whose receiver it is. */
   async list({ taskId }: TaskRecord): Promise<A2aPushConfig[]> {
     return (await this.#options.configs.list(taskId)).map(toWire);
   }
@@ -87,19 +85,15 @@ export class PushRequests {
 }
 
 function toWire({ configId: id, taskId, url, secrets }: Omit<PushConfig, 'threadId'>): A2aPushConfig {
-  const { token, authentication } = secrets;
-  return {
-    id,
-    taskId,
-    url,
-    ...(token !== undefined && { token }),
-    ...(authentication && {
-      authentication: {
-        scheme: authentication.scheme,
-        ...(authentication.credentials !== undefined && { credentials: authentication.credentials }),
-      },
-    }),
-  };
+  const { authentication } = secrets;
+  return { id, taskId, url, ...(authentication && { authentication: { scheme: authentication.scheme } }) };
+}
+
+function tooMany(): A2aError {
+  return new A2aError(
+    'UNSUPPORTED_OPERATION',
+    `A task has at most ${PUSH_CONFIGS_MAX} push notification configurations`,
+  );
 }
 
 /** @throws A2aError */
