@@ -11,7 +11,7 @@ function sharedState(values: unknown): Fields {
   return Object.fromEntries(Object.entries(values).filter(([key]) => !NOT_SHARED.has(key)));
 }
 
-/** Reports how the state changes: as a whole at first, then by what has changed. */
+/** Reports how the state changes: as a whole at first and where the change would be longer, else by what has changed. */
 export class SharedState {
   /** Undefined as long as the client's state is not known. */
   #last: Fields | undefined;
@@ -24,6 +24,10 @@ export class SharedState {
     }
     const state = sharedState(values);
     const delta = diffJson(before, state);
+    if (delta === undefined) {
+      yield this.snapshot(values);
+      return;
+    }
     this.#last = state;
     if (delta.length > 0) yield { type: 'STATE_DELTA', delta };
   }
