@@ -164,7 +164,7 @@ export class RunEngine {
     return readOutcome(this.#pool, run, maxValuesBytes, this.#cipher);
   }
 
-  /** Returns the newest first. A run that cannot be decrypted has a `fault`. */
+  /** Returns the newest first. A run that cannot be decrypted has a `fault`. Throws PayloadTooLargeError above `maxBytes`. */
   listRuns(query: RunQuery): Promise<RunRecord[]> {
     return listRuns(this.#pool, query, this.#cipher);
   }

@@ -202,3 +202,24 @@ describe('listing runs', () => {
     await runs().cancelMany({ status: 'all' });
   });
 });
+
+describe('a list of runs', () => {
+  it('is refused where it is too large, and says what to select', async () => {
+    const thread_id = await newThread();
+    await deployment.pool.query(
+      `INSERT INTO run (run_id, thread_id, assistant_id, kwargs, keeps_thread, status, ended_at)
+       SELECT gen_random_uuid(), $1, $2, convert_to('{"input":"' || repeat('x', 12000000) || '"}', 'UTF8'), true, 'success', now()
+       FROM generate_series(1, 3)`,
+      [thread_id, ECHO],
+    );
+    const list = (query: string) => ask(`${deployment.url}/threads/${thread_id}/runs?${query}`);
+    const refused = await list('limit=2147483647');
+    expect(refused).toMatchObject({ status: 413, json: { detail: expect.stringContaining('select') } });
+    expect((await list('limit=2')).json).toMatchObject(
+      [1, 2].map(() => ({ kwargs: { input: expect.stringMatching(/^x/) } })),
+    );
+    expect((await list('limit=3&select=run_id&select=status')).json).toMatchObject(
+      [1, 2, 3].map(() => ({ run_id: expect.any(String), status: 'success' })),
+    );
+  });
+});

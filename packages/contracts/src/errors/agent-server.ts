@@ -135,6 +135,11 @@ export const AGENT_SERVER_ERRORS = {
     meaning: 'Others change the same runs at the same time. Nothing was changed.',
     remedy: 'Send the request again.',
   },
+  list_too_large: {
+    status: 413,
+    meaning: 'What the list has is more than one answer may hold.',
+    remedy: 'Use a smaller limit, or select fewer fields.',
+  },
   state_too_large: {
     status: 413,
     meaning: 'A checkpoint or an item of the store is larger than 250 MiB, or more than Postgres takes.',

@@ -1,8 +1,11 @@
 import type { DataCipher } from '@runyard/encryption';
+import { PayloadTooLargeError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunStatus } from '../types.ts';
 import { listedRunOfRow, RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
 import type { RunOutcome, RunRecord } from './types.ts';
+
+const TOO_MANY = 'These runs are too large for one answer. Use a smaller limit, or select fields other than kwargs.';
 
 export interface RunQuery {
   threadId: string;
@@ -13,6 +16,10 @@ export interface RunQuery {
   status?: RunStatus;
   limit: number;
   offset: number;
+  /** False when the arguments of the runs are not needed: they are empty then, and not read. Default: true. */
+  withKwargs?: boolean;
+  /** Bytes of the rows at most, as they are stored. Default: any number. */
+  maxBytes?: number;
 }
 
 /** @throws EncryptionError when the run cannot be decrypted */
@@ -50,15 +57,38 @@ export async function readOutcome(
   return rows[0] && { ...rows[0], values: rows[0].values && cipher.decrypt(rows[0].values) };
 }
 
-/** Returns the newest first. Runs that cannot be decrypted have a `fault`. */
+/** The arguments where $6 is true. Large ones are not even fetched by Postgres where they are not needed. */
+const WANTED_KWARGS = `CASE WHEN $6 THEN kwargs ELSE '{}'::bytea END`;
+const LISTED_COLUMNS = RUN_COLUMNS.replace('kwargs', `${WANTED_KWARGS} AS kwargs`);
+/** Bytes of a row besides its arguments and its metadata, with what they take in memory. */
+const ROW_BYTES = 1_024;
+const RUNS_OF_PAGE = `FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) AND keeps_thread <> $5
+  ORDER BY seq DESC LIMIT $3 OFFSET $4`;
+
+/**
+ * Returns the newest first. Runs that cannot be decrypted have a `fault`. @throws PayloadTooLargeError when the rows have
+ * more than `maxBytes`
+ */
 export async function listRuns(db: pg.Pool, query: RunQuery, cipher: DataCipher): Promise<RunRecord[]> {
+  const { threadId, status = null, limit, offset, isStateless = false, withKwargs = true, maxBytes } = query;
+  const values = [threadId, status, limit, offset, isStateless, withKwargs];
+  if (maxBytes !== undefined) await requireFittingRuns(db, values, maxBytes);
   const { rows } = await db.query<RunRow>({
     name: 'engine_list_runs',
-    text: `SELECT ${RUN_COLUMNS} FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) AND keeps_thread <> $5
-           ORDER BY seq DESC LIMIT $3 OFFSET $4`,
-    values: [query.threadId, query.status ?? null, query.limit, query.offset, query.isStateless ?? false],
+    text: `SELECT ${LISTED_COLUMNS} ${RUNS_OF_PAGE}`,
+    values,
   });
   return rows.map((row) => listedRunOfRow(row, cipher));
+}
+
+async function requireFittingRuns(db: pg.Pool, values: unknown[], maxBytes: number): Promise<void> {
+  const { rows } = await db.query<{ bytes: number }>({
+    name: 'engine_size_of_runs',
+    text: `SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
+             SELECT ${ROW_BYTES} + pg_column_size(metadata) + octet_length(${WANTED_KWARGS}) AS bytes ${RUNS_OF_PAGE}) AS page`,
+    values,
+  });
+  if (rows[0]!.bytes > maxBytes) throw new PayloadTooLargeError(TOO_MANY, { code: 'list_too_large' });
 }
 
 /**

@@ -25,7 +25,7 @@ import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { type RunOrigin, toAcceptedRun, type UserPolicy } from './accepted-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import type { RunLocation } from './run-locations.ts';
-import { selectRunFields, toWireRun } from './run-wire.ts';
+import { needsKwargs, selectRunFields, toWireRun } from './run-wire.ts';
 import { traceCreation } from './trace-creation.ts';
 
 type Engine = Pick<
@@ -59,6 +59,8 @@ export interface StoredRun extends RunLocation {
   record: RunRecord;
 }
 
+/** Bytes of the runs of one list at most, as they are stored: in memory they are there several times over. */
+const LIST_BYTES_MAX = 32 * 1024 * 1024;
 const NO_RUNS = 'No runs found to cancel.';
 
 export class RunService {
@@ -122,7 +124,7 @@ export class RunService {
 
   /**
    * Returns runs, newest first; the `kwargs` of an undecryptable one carry the error. @throws NotFoundError for a
-   * missing thread
+   * missing thread, PayloadTooLargeError
    */
   async list(scope: Scope, threadId: string, query: RunListQuery): Promise<Partial<Run>[]> {
     if (!(await this.#options.threads.findWithoutState(scope, threadId))) {
@@ -135,6 +137,8 @@ export class RunService {
       ...(status !== undefined && { status }),
       limit: query.limit ?? 10,
       offset: query.offset ?? 0,
+      withKwargs: needsKwargs(query.select),
+      maxBytes: LIST_BYTES_MAX,
     });
     return runs.map((run) => selectRunFields(toWireRun(run), query.select));
   }

@@ -26,6 +26,12 @@ export function selectRunFields(run: Run, select: string | string[] | undefined)
   return Object.fromEntries(RUN_FIELDS.filter((field) => wanted.has(field)).map((field) => [field, run[field]]));
 }
 
+/** Returns whether one of the selected fields is read from the arguments of a run. */
+export function needsKwargs(select: string | string[] | undefined): boolean {
+  if (select === undefined) return true;
+  return [select].flat().some((field) => field === 'kwargs' || field === 'langsmith_session_name');
+}
+
 function tracingProjectOf(kwargs: RunRecord['kwargs']): string | null {
   const { config } = kwargs as { config?: { configurable?: Record<string, unknown> } };
   const project = config?.configurable?.[TRACING_PROJECT_KEY];
