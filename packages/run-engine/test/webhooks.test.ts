@@ -77,6 +77,24 @@ it('the end of a run is queued for the receivers of its task, and runs of other 
   await expect(configs.store({ ...receiver, threadId, configId: 'x', secrets: {} })).rejects.toThrow('Task not found');
 });
 
+it.each(['run', 'thread'])('a task is pushed as canceled when its %s is deleted while it works', async (what) => {
+  const [threadId, taskId] = [await fixture.thread(), randomUUID()];
+  const config = {
+    version: '1.0',
+    url: 'https://push.test/in',
+    host: 'push.test',
+    configId: 'c',
+    secrets: {},
+  } as const;
+  const task = { taskId, pushConfigs: [{ ...config, taskId }] };
+  await started({ threadId, runId: taskId, webhooks: [], metadata: { task_id: taskId }, task });
+  if (what === 'run') await fixture.engine.deleteRun(threadId, taskId);
+  else await fixture.engine.deleteThread(threadId);
+  const told = await onlyClaimed();
+  expect(told).toMatchObject({ run: { run_id: taskId, status: 'interrupted' }, push: { configId: 'c' } });
+  expect(signals).toBe(1);
+});
+
 it('a run that ends is queued for its receiver with its whole content, even if run and thread are deleted at once', async () => {
   const threadId = await fixture.thread();
   const run = await started({ threadId, metadata: { team: 'red' }, kwargs: { input: 'x\u0000y' } });

@@ -10,14 +10,14 @@ const FIRST_POSITION = { ofEnded: 1_000, ofCanceled: 2_000 };
 
 /**
  * Queues the push notifications of the tasks whose runs this transaction ends. The metadata of a run may be its
- * client's: only the thread of the task itself counts.
+ * client's: only the thread of the task itself counts. Returns whether there were any.
  */
 export async function queuePushes(
   client: pg.ClientBase,
   runIds: readonly string[],
   { isCanceled = false } = {},
-): Promise<void> {
-  await client.query({
+): Promise<boolean> {
+  const { rowCount } = await client.query({
     name: 'engine_queue_pushes',
     text: `INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs, result, push, push_secrets)
            SELECT r.run_id, r.thread_id,
@@ -30,4 +30,5 @@ export async function queuePushes(
            WHERE r.run_id = ANY($1::uuid[]) ON CONFLICT (run_id, position) DO NOTHING`,
     values: [runIds, isCanceled ? FIRST_POSITION.ofCanceled : FIRST_POSITION.ofEnded],
   });
+  return (rowCount ?? 0) > 0;
 }

@@ -16,31 +16,39 @@ const INSERT_DELIVERIES = `
   FROM run r CROSS JOIN LATERAL jsonb_array_elements(r.webhooks) WITH ORDINALITY AS w (target, position)`;
 const UNREFUSED = `NOT w.target ? 'refusal' ON CONFLICT (run_id, position) DO NOTHING`;
 
-/** Queues the webhooks of runs that this transaction ends, and the push notifications of their tasks. */
-export async function queueWebhooks(client: pg.ClientBase, runIds: string[]): Promise<void> {
-  await client.query({
+/**
+ * Queues the webhooks of runs that this transaction ends, and the push notifications of their tasks. Returns whether
+ * there were any.
+ */
+export async function queueWebhooks(client: pg.ClientBase, runIds: string[]): Promise<boolean> {
+  const { rowCount } = await client.query({
     name: 'engine_queue_webhooks',
     text: `${INSERT_DELIVERIES} WHERE r.run_id = ANY($1::uuid[]) AND r.webhooks IS NOT NULL AND ${UNREFUSED}`,
     values: [runIds],
   });
-  await queuePushes(client, runIds);
+  return (await queuePushes(client, runIds)) || (rowCount ?? 0) > 0;
 }
 
 /**
- * Queues the webhooks of runs in flight on threads that are about to be deleted: they end as `interrupted`. Those of
- * ended runs are queued already. Returns whether there were any.
+ * Queues the webhooks of runs in flight on threads that are about to be deleted, and the push notifications of their
+ * tasks: they end as `interrupted`. Those of ended runs are queued already. Returns whether there were any.
  */
 export async function queueWebhooksOfDeleted(
   client: pg.ClientBase,
   { threadIds, runId }: { threadIds: string[]; runId?: string },
 ): Promise<boolean> {
-  const { rowCount } = await client.query({
-    name: 'engine_queue_webhooks_of_deleted',
-    text: `${INSERT_DELIVERIES} WHERE r.thread_id = ANY($1::uuid[]) AND CASE WHEN $2::uuid IS NULL THEN r.keeps_thread ELSE r.run_id = $2 END
-             AND r.status IN ('pending', 'running') AND r.webhooks IS NOT NULL AND ${UNREFUSED}`,
+  const { rows } = await client.query<{ run_id: string }>({
+    name: 'engine_notifying_runs_of_deleted',
+    text: `SELECT r.run_id FROM run r
+           WHERE r.thread_id = ANY($1::uuid[]) AND CASE WHEN $2::uuid IS NULL THEN r.keeps_thread ELSE r.run_id = $2 END
+             AND r.status IN ('pending', 'running') AND r.webhooks IS NOT NULL`,
     values: [threadIds, runId ?? null],
   });
-  return (rowCount ?? 0) > 0;
+  if (rows.length === 0) return false;
+  return queueWebhooks(
+    client,
+    rows.map((row) => row.run_id),
+  );
 }
 
 /**
