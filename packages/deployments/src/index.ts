@@ -54,4 +54,7 @@ export {
 } from './sources/source-changes.ts';
 export { invalidSource } from './sources/source-fields.ts';
 export { checkSourceRules } from './sources/source-rules.ts';
+export { clearUser } from './system-users/clear-user.ts';
+export { endProcesses } from './system-users/end-processes.ts';
+export { isOfUser } from './system-users/process-users.ts';
 export { projectUsersVariable, type SystemUser, UserRange } from './system-users/user-range.ts';

@@ -2,9 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type SystemUser, UserRange } from '@runyard/deployments';
-import { endProcesses } from './end-processes.ts';
-import { removeLeftovers } from './remove-leftovers.ts';
+import { clearUser, endProcesses, type SystemUser, UserRange } from '@runyard/deployments';
 
 /** Folders of DATA_DIR that builds have to traverse. Only this service can list them. */
 const WAYS = ['', 'projects', 'builds', 'build-caches', 'build-tools'];
@@ -44,7 +42,7 @@ export class BuildUser implements SystemUser {
   /**
    * Ends all processes of the user. Nothing of a command outlives it, whatever it did to leave its process group.
    *
-   * @throws BuildError when one goes on running
+   * @throws Error when one goes on running
    */
   endProcesses(): Promise<void> {
     return endProcesses(this);
@@ -53,11 +51,10 @@ export class BuildUser implements SystemUser {
   /**
    * Ends all processes of the user, and removes what they left outside of the folders that it was given.
    *
-   * @throws BuildError when one goes on running
+   * @throws Error when one goes on running
    */
-  async clear(): Promise<void> {
-    await this.endProcesses();
-    await removeLeftovers(this);
+  clear(): Promise<void> {
+    return clearUser(this);
   }
 }
 

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { BuildError } from '@runyard/deployments';
-import { isOfUser } from './process-users.ts';
+import { BuildError, isOfUser } from '@runyard/deployments';
 
 export interface ProcessLimits {
   /** Bytes of memory of all processes together. */

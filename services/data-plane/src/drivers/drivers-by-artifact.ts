@@ -43,8 +43,8 @@ export class DriversByArtifact implements Driver {
   }
 
   /**
-   * Removes what is left of a deleted deployment. Drivers whose revisions outlive this process look always: they may have
-   * run it in an earlier configuration.
+   * Removes what is left of a deleted deployment. Drivers of projects look always, and so do those whose revisions outlive
+   * this process: they may have run it in an earlier configuration.
    *
    * @param options.hasRunImages false when it has never run as an image here
    * @param options.namespace of the cluster it ran in; default: the usual one
@@ -54,7 +54,8 @@ export class DriversByArtifact implements Driver {
     { hasRunImages, namespace }: { hasRunImages: boolean; namespace?: string | undefined },
   ): Promise<void> {
     for (const { row, driver } of this.#opened)
-      if (row.outlivesProcess || hasRunImages) await driver.removeLeftovers?.(deploymentId, namespace);
+      if (row.outlivesProcess || row.accepts === 'project' || hasRunImages)
+        await driver.removeLeftovers?.(deploymentId, namespace);
   }
 
   async close(): Promise<void> {

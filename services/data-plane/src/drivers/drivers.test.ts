@@ -84,7 +84,7 @@ describe('a revision fails with the name of the variable', () => {
   });
 });
 
-it('what is left of a deleted deployment is removed by drivers whose revisions outlive this process, whatever it ran as last', async () => {
+it('what is left of a deleted deployment is removed by drivers of projects, and by those whose revisions outlive this process', async () => {
   const removed: string[] = [];
   const opened = chooseDrivers({ DRIVER: ['kubernetes', 'process'] }).map((row) => ({
     ...row,
@@ -92,5 +92,5 @@ it('what is left of a deleted deployment is removed by drivers whose revisions o
   }));
   const drivers = await DriversByArtifact.open(opened, {} as DriverConfig, {} as DriverOptions);
   await drivers.removeLeftovers('deployment', { hasRunImages: false });
-  expect(removed).toEqual(['kubernetes']);
+  expect(removed).toEqual(['process', 'kubernetes']);
 });

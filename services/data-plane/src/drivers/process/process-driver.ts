@@ -1,6 +1,7 @@
 import { freePort } from '@runyard/service-kit';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
-import type { Driver, RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
+import type { RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
+import type { OpenDriver } from '../driver-row.ts';
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
 import type { SupervisionOptions } from './launcher.ts';
@@ -16,7 +17,7 @@ export interface ProcessDriverOptions extends SupervisionOptions {
 }
 
 /** Runs a revision as child processes of this one: one or more of agent-api and of run-worker. */
-export class ProcessDriver implements Driver {
+export class ProcessDriver implements OpenDriver {
   readonly #options: ProcessDriverOptions;
 
   constructor(options: ProcessDriverOptions) {
@@ -41,5 +42,9 @@ export class ProcessDriver implements Driver {
         },
       };
     });
+  }
+
+  async removeLeftovers(deploymentId: string): Promise<void> {
+    await this.#options.users?.clear(deploymentId);
   }
 }

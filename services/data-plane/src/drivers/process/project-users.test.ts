@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,5 +50,27 @@ it.runIf(process.geteuid?.() === 0)(
       ['', 'artifacts', 'logs', 'logins'].map(async (name) => (await stat(join(dataDir, name))).mode & 0o777),
     );
     expect(modes).toEqual([0o711, 0o711, 0o700, 0o700]);
+  },
+);
+
+it.runIf(process.geteuid?.() === 0)(
+  'nothing of a deleted deployment stays in folders that everybody writes to',
+  async () => {
+    const users = (await openProjectUsers('100000-999999999', dataDir))!;
+    const id = randomUUID();
+    const [uid, gid] = users.userOf(id).split(':').map(Number) as [number, number];
+    const folders = ['/tmp', '/var/tmp', '/dev/shm'].filter((folder) => existsSync(folder));
+    const places = folders.map((folder) => join(folder, `left-by-${id}`));
+    const write = places.map((place) => `mkdir ${place} && echo left > ${place}/file`).join(' && ');
+    const { stdout } = await promisify(execFile)(
+      'sh',
+      ['-c', `${write}; setsid sleep 617 > /dev/null 2>&1 & echo $!`],
+      {
+        ...{ uid, gid, cwd: '/' },
+      },
+    );
+    await users.clear(id);
+    expect(places.filter((place) => existsSync(place))).toEqual([]);
+    expect(existsSync(`/proc/${stdout.trim()}/exe`)).toBe(false);
   },
 );

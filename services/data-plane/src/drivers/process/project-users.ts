@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { UserRange } from '@runyard/deployments';
+import { clearUser, UserRange } from '@runyard/deployments';
 
 /** Folders of DATA_DIR that projects have to traverse. */
 const WAYS = ['', 'artifacts'];
@@ -31,6 +31,15 @@ export class ProjectUsers {
     if (!directory.startsWith(join(this.#dataDir, 'artifacts', deploymentId, sep))) return;
     await chown(directory, process.getuid!(), this.#range.projectUserOf(deploymentId).gid);
     await chmod(directory, 0o750);
+  }
+
+  /**
+   * Removes what a deleted deployment's code has left outside of its folders, with processes that left their parent.
+   *
+   * @throws Error when a process goes on running
+   */
+  async clear(deploymentId: string): Promise<void> {
+    await clearUser(this.#range.projectUserOf(deploymentId));
   }
 }
 

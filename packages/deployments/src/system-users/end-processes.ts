@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SystemUser } from '@runyard/deployments';
-import { BuildError } from '@runyard/deployments';
 import { isOfUser } from './process-users.ts';
+import type { SystemUser } from './user-range.ts';
 
-/** Milliseconds until processes that cannot be ended fail the build. */
+/** Milliseconds until processes that cannot be ended are an error. */
 const LIMIT_MS = 10_000;
 const PAUSE_MS = 20;
 /** Matches a process that has ended, and whose parent has not asked how. */
@@ -14,7 +13,7 @@ const ENDED = /^State:\t[ZX]/m;
 /**
  * Kills every process of the user, however it was started, and resolves when none runs.
  *
- * @throws BuildError when one goes on running
+ * @throws Error when one goes on running
  */
 export async function endProcesses(user: SystemUser): Promise<void> {
   // As root, the signal below would reach the whole machine.
@@ -23,7 +22,7 @@ export async function endProcesses(user: SystemUser): Promise<void> {
   for (;;) {
     await signalAll(user);
     if (!(await hasProcesses(user.uid))) return;
-    if (Date.now() > until) throw new BuildError('Processes that the build started could not be ended');
+    if (Date.now() > until) throw new Error(`processes of user ${user.uid} could not be ended`);
     await pause(PAUSE_MS);
   }
 }

@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import type { SystemUser } from '@runyard/deployments';
+import { endProcesses } from './end-processes.ts';
+import type { SystemUser } from './user-range.ts';
 
 /** Folders that all users of a machine may write to. */
 const SHARED_FOLDERS: ReadonlySet<string> = new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm', '/run/lock']);
 
 /**
- * Removes what a user has left outside of its own folders: files in those that everybody may write to, and shared
- * memory, queues and semaphores. It has no process any more. What cannot be removed stays.
+ * Ends all processes of a user, and removes what it has left outside of its own folders: files in those that everybody
+ * may write to, and shared memory, queues and semaphores. What cannot be removed stays.
+ *
+ * @throws Error when a process goes on running
  */
-export async function removeLeftovers({ uid, gid }: SystemUser): Promise<void> {
+export async function clearUser(user: SystemUser): Promise<void> {
+  await endProcesses(user);
+  const { uid, gid } = user;
   const own = ['-user', String(uid), '-prune', '-exec', 'rm', '-rf', '--', '{}', '+'];
   const closed = ['-type', 'd', '!', '-perm', '-o=w', '-prune'];
   // Only folders that it could write to are read: such a folder may have any number of files of others.
