@@ -3,6 +3,7 @@ export { PROJECT_FILES_MAX, PROJECT_LEVELS_MAX } from './builds/project-files.ts
 export { PROJECT_FOLDER } from './builds/project-folder.ts';
 export { projectLayer } from './builds/project-layer.ts';
 export { writeTar } from './builds/write-tar.ts';
+export { chooseNamespace, parseComputeConfig } from './compute/namespaces.ts';
 export { objectName } from './compute/object-names.ts';
 export { findPodOverrideFault, type PodRules } from './compute/pod-overrides.ts';
 export { type Counts, firstCount, type ReplicaRole, resourcesOf, scaleBounds } from './compute/scale-bounds.ts';
@@ -25,6 +26,7 @@ export { haltStateOf } from './halts/halt-state.ts';
 export { HostNames, isRoot } from './hosts/host-names.ts';
 export { distinctSlugOf, slugOf } from './hosts/slug.ts';
 export { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from './images/agent-server-label.ts';
+export { ProjectImages } from './images/project-images.ts';
 export { CombinedSamples } from './metrics/combined-samples.ts';
 export type { DeploymentMetricValues, Sample, SampleSink } from './metrics/sample.ts';
 export type { Artifact, ImageArtifact } from './revisions/artifact.ts';
@@ -38,10 +40,13 @@ export { RevisionStartError } from './revisions/revision-start-error.ts';
 export { failRevision, RevisionEndedError, type RevisionStatuses, reachStatus } from './revisions/revision-steps.ts';
 export { mayFollow, predecessorsOf } from './revisions/revision-transitions.ts';
 export type { Activation, RolloutDeployment, RolloutRevision } from './revisions/rollout-rows.ts';
+export { parseStatuses } from './revisions/status-filter.ts';
+export { DeploymentTokens } from './secrets/deployment-tokens.ts';
 export { passwordPlace } from './secrets/password-place.ts';
 export { checkReferences, ReferencedSecrets, secretReferencesVariable } from './secrets/secret-references.ts';
 export { checkSecrets, SecretSets } from './secrets/secret-set.ts';
 export { StoredSourceConfig, toSentUrl } from './sources/custom-url.ts';
+export { checkImage } from './sources/image-rules.ts';
 export {
   changeRevisionSource,
   changeSourceConfig,
@@ -52,7 +57,7 @@ export {
   removeComputedFields,
   toStoredSourceConfig,
 } from './sources/source-changes.ts';
-export { invalidSource } from './sources/source-fields.ts';
+export { invalidSource, missingField } from './sources/source-fields.ts';
 export { checkSourceRules } from './sources/source-rules.ts';
 export { clearUser } from './system-users/clear-user.ts';
 export { endProcesses } from './system-users/end-processes.ts';

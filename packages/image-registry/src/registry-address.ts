@@ -1,3 +1,5 @@
+import { parseImageReference } from './image-reference.ts';
+
 /** The registry's prefix below `/v2/`. No path of another service begins with it. */
 export const REGISTRY_SEGMENT = 'registry';
 /** The repository for images that the platform makes of a deployment's projects. All others are for pushed images. */
@@ -66,6 +68,14 @@ export class RegistryAddress {
   /** Returns the prefix of the deployment's image names, without a scheme. */
   imagesOf(deploymentId: string): string {
     return `${this.host}/${REGISTRY_SEGMENT}/${deploymentId}`;
+  }
+
+  /** Returns the image's repository within the deployment's; undefined when it is not in them. */
+  repositoryWithin(deploymentId: string, imageUri: string): string | undefined {
+    const reference = parseImageReference(imageUri);
+    const own = `${REGISTRY_SEGMENT}/${deploymentId}/`;
+    if (reference?.host !== this.host || !reference.repository.startsWith(own)) return undefined;
+    return reference.repository.slice(own.length);
   }
 
   /** Returns whether an image's name belongs to this registry. */

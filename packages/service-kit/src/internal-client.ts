@@ -1,5 +1,6 @@
 import { INTERNAL_AUTHORIZATION_SCHEME, validatorOf } from '@runyard/contracts';
 import type { Static, TSchema } from 'typebox';
+import { UnavailableError } from './errors.ts';
 
 /** The other service has another `INTERNAL_TOKEN`: it refuses every question until an operator changes one of the two. */
 export class InternalTokenRefusedError extends Error {
@@ -31,19 +32,47 @@ export class InternalClient {
    * something else than `schema`
    */
   async ask<const Schema extends TSchema>(path: string, question: object, schema: Schema): Promise<Static<Schema>> {
+    const { status, body } = await this.request(path, question);
+    if (status === 401) throw new InternalTokenRefusedError(this.#service);
+    const answer = validatorOf(schema)(body);
+    if (status < 200 || status > 299 || !answer.ok) throw new Error(`${this.#service} answers ${status}`);
+    return answer.value;
+  }
+
+  /**
+   * Returns the answer, whatever its status.
+   *
+   * @param question null for a GET
+   * @throws Error when the service cannot be reached, or answers with something else than JSON
+   */
+  async request(path: string, question: object | null): Promise<{ status: number; body: unknown }> {
     const response = await fetch(this.#url + path, {
-      method: 'POST',
+      method: question ? 'POST' : 'GET',
       headers: {
         authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify(question),
+      body: question && JSON.stringify(question),
       signal: AbortSignal.timeout(this.#timeoutMs),
     });
-    const content = await response.json();
-    if (response.status === 401) throw new InternalTokenRefusedError(this.#service);
-    const answer = validatorOf(schema)(content);
-    if (!response.ok || !answer.ok) throw new Error(`${this.#service} answers ${response.status}`);
-    return answer.value;
+    return { status: response.status, body: await response.json() };
+  }
+}
+
+/**
+ * Returns what was asked of another service, or the error for callers that cannot be answered without it.
+ *
+ * @param message for the caller
+ * @throws UnavailableError
+ */
+export async function orUnavailable<Answer>(
+  asked: Promise<Answer>,
+  message: string,
+  context: Omit<ConstructorParameters<typeof UnavailableError>[1], 'cause'>,
+): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (cause) {
+    throw new UnavailableError(message, { ...context, cause });
   }
 }

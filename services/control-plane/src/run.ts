@@ -5,8 +5,10 @@ import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import {
   chooseDriverKinds,
+  DeploymentTokens,
   findPodRules,
   HostNames,
+  ProjectImages,
   ReferencedSecrets,
   runsArtifact,
   SecretSets,
@@ -42,7 +44,6 @@ import { openDatabase } from './database/database.ts';
 import { DeploymentKeys } from './deployments/deployment-keys.ts';
 import { deploymentCountRoutes, deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
-import { DeploymentTokens } from './deployments/deployment-tokens.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
 import { logRoutes } from './deployments/log-routes.ts';
@@ -61,7 +62,6 @@ import { HaltService } from './halts/halt-service.ts';
 import { FormerImages } from './image-registry/former-image-rows.ts';
 import { FormerImageTokens } from './image-registry/former-image-tokens.ts';
 import { imageRoutes } from './image-registry/image-routes.ts';
-import { ProjectImages } from './image-registry/project-images.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
@@ -208,7 +208,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const listeners = openListeners(config, {
     ...{ database, secrets, deploymentTokens, deploymentKeys, samples, signals, rollouts, registry },
-    ...{ cipher, hosts, workspaceSecrets, removeContent, archives, lifecycle, logger },
+    ...{ cipher, hosts, orgAccess, workspaceSecrets, removeContent, archives, lifecycle, logger },
   });
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const dependencies = { database, desired, secrets, view, rollouts };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AgentStates, conforms, DeploymentOfToken } from '@runyard/contracts';
+import { DeploymentTokens } from '@runyard/deployments';
 import { ORGANIZATION, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import { INTERNAL_TOKEN } from './support/credentials.ts';
 import { TestPlatform } from './support/platform.ts';
 

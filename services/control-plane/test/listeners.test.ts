@@ -17,7 +17,7 @@ import {
   type PushToken,
   type Revision,
 } from '@runyard/contracts';
-import { SecretSets } from '@runyard/deployments';
+import { DeploymentTokens, SecretSets } from '@runyard/deployments';
 import { Cipher } from '@runyard/encryption';
 import { RegistryAddress } from '@runyard/image-registry';
 import { ImageClient, waitFor } from '@runyard/test-kit';
@@ -25,7 +25,6 @@ import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from '@runyard/test-kit/c
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
 import { DeploymentKeys } from '../src/deployments/deployment-keys.ts';
-import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import type { Prisma } from '../src/generated/client.ts';
 import { readDesiredState } from '../src/listeners/listener-desired-state.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployment, Revision } from '@runyard/contracts';
+import { DeploymentTokens } from '@runyard/deployments';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DeploymentTokens } from '../src/deployments/deployment-tokens.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty } from './support/sources.ts';
 

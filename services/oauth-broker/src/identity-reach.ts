@@ -1,5 +1,5 @@
 import { type ReachRequest, ReachResponse } from '@runyard/contracts';
-import { type InternalClient, UnavailableError } from '@runyard/service-kit';
+import { type InternalClient, orUnavailable } from '@runyard/service-kit';
 
 /** Asks org-access about the owners of tokens, because tokens outlive their owners' keys. */
 export class IdentityReach {
@@ -24,13 +24,11 @@ export class IdentityReach {
   }
 
   async #request(question: ReachRequest): Promise<boolean> {
-    try {
-      return (await this.#orgAccess.ask('/internal/identities/reach', question, ReachResponse)).reaches;
-    } catch (cause) {
-      throw new UnavailableError('Whether the owner of a connected token is still there cannot be asked.', {
-        code: 'token_owner_check_unavailable',
-        cause,
-      });
-    }
+    const { reaches } = await orUnavailable(
+      this.#orgAccess.ask('/internal/identities/reach', question, ReachResponse),
+      'Whether the owner of a connected token is still there cannot be asked.',
+      { code: 'token_owner_check_unavailable' },
+    );
+    return reaches;
   }
 }

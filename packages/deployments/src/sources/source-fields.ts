@@ -68,3 +68,8 @@ const ALL: ReadonlySet<string> = new Set([
 export function invalidSource(message: string): BadRequestError {
   return new BadRequestError(`Source configuration error: ${message}.`, { code: 'source_invalid' });
 }
+
+/** @param field its path in the request */
+export function missingField(field: string, source: DeploymentSource): BadRequestError {
+  return invalidSource(`'${field}' is required for the source '${source}'`);
+}

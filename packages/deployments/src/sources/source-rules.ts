@@ -3,7 +3,7 @@ import type { PodRules } from '../compute/pod-overrides.ts';
 import { driverKindOf } from '../drivers/driver-kinds.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
-import { checkFields, invalidSource } from './source-fields.ts';
+import { checkFields, invalidSource, missingField } from './source-fields.ts';
 
 /** The sources of a deployment and of its revision, with their configurations. */
 export interface SourceState {
@@ -36,11 +36,11 @@ export function checkSourceRules(state: SourceState): void {
   if (revisionConfig.langgraph_config_path != null) checkConfigPath(revisionConfig.langgraph_config_path);
   const isBuilt = revisionSource === 'internal_source' && !isEmpty(revisionSource, revisionConfig);
   if (isBuilt && revisionConfig.langgraph_config_path == null)
-    throw missing('source_revision_config.langgraph_config_path', revisionSource);
+    throw missingField('source_revision_config.langgraph_config_path', revisionSource);
 }
 
 function checkRepository({ repo_url: url }: SourceConfig): void {
-  if (url == null) throw missing('source_config.repo_url', 'github');
+  if (url == null) throw missingField('source_config.repo_url', 'github');
   // The URL is stored and shown as it is, so it must not contain a password.
   if (URL.canParse(url) && new URL(url).password) {
     throw invalidSource("'source_config.repo_url' must not hold a password");
@@ -53,7 +53,7 @@ function checkRepositoryRevision({ source, config, revisionConfig }: SourceState
   }
   const { repo_ref: ref, langgraph_config_path: path } = revisionConfig;
   if (ref == null) return;
-  if (path == null) throw missing('source_revision_config.langgraph_config_path', 'github');
+  if (path == null) throw missingField('source_revision_config.langgraph_config_path', 'github');
   if (config.build_on_push && ref.startsWith('refs/tags/')) {
     throw invalidSource(
       "'source_config.build_on_push' is for branches, and 'source_revision_config.repo_ref' is a tag",
@@ -84,8 +84,4 @@ function checkConfigPath(path: string): void {
   if (path.startsWith('/') || parts.includes('..')) {
     throw invalidSource("'source_revision_config.langgraph_config_path' must be inside the project's folder");
   }
-}
-
-function missing(field: string, source: DeploymentSource): Error {
-  return invalidSource(`'${field}' is required for the source '${source}'`);
 }

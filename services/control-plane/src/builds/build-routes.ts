@@ -1,4 +1,5 @@
 import {
+  BUILD_CONTENT_TYPE,
   type BuildUrlQuery,
   endBuild,
   fetchBuildSource,
@@ -6,10 +7,9 @@ import {
   putBuildArchive,
   reportBuild,
 } from '@runyard/contracts';
-import { type BoundOperation, bind, ok, reserveStreamBuffers } from '@runyard/service-kit';
+import { type BoundOperation, bind, ok, reserveStreamBuffers, sendStream } from '@runyard/service-kit';
 import type { BuildOrders, OrderName } from './build-orders.ts';
 import type { BuildUrlPurpose, BuildUrls } from './build-urls.ts';
-import { sendArchive } from './send-archive.ts';
 
 /** Binds what builders ask. The signatures of their URLs are checked here. */
 export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperation[] {
@@ -29,7 +29,7 @@ export function buildRoutes(orders: BuildOrders, urls: BuildUrls): BoundOperatio
     bind(fetchBuildSource, async ({ params, query, signal, res }) => {
       const archive = await orders.openSource(check('source', params, query), signal);
       reserveStreamBuffers(res);
-      await sendArchive(archive, res);
+      await sendStream(archive, res.type(BUILD_CONTENT_TYPE));
     }),
     bind(putBuildArchive, async ({ params, query, raw, res }) => {
       const name = check('archive', params, query);

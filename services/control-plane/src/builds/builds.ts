@@ -10,11 +10,16 @@ import type {
   SourceRevisionConfig,
 } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
-import type { ReferencedSecrets, RolloutDeployment, RolloutRevision, SecretSets } from '@runyard/deployments';
+import type {
+  ProjectImages,
+  ReferencedSecrets,
+  RolloutDeployment,
+  RolloutRevision,
+  SecretSets,
+} from '@runyard/deployments';
 import { Artifacts, BuildError, type BuildInput, openFolderOf } from '@runyard/deployments';
 import type { RegistryService } from '@runyard/image-registry';
 import type { OpenRevisionLog, RevisionLog } from '@runyard/revision-logs';
-import type { ProjectImages } from '../image-registry/project-images.ts';
 import { isStorageOutage } from '../image-registry/storage-outage.ts';
 import type { BuildSource, BuildSources } from '../sources/build-source.ts';
 import type { BuildArchives } from './build-archives.ts';

@@ -1,12 +1,10 @@
 import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
 import type { PodRules } from '@runyard/deployments';
-import { driverKindOf, invalidSource } from '@runyard/deployments';
+import { chooseNamespace, invalidSource } from '@runyard/deployments';
 import type { Tenant } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
-
-const NAMESPACE = "'source_config.listener_config.k8s_namespace'";
 
 /** The data plane that a new deployment runs on. */
 export interface Placement {
@@ -34,7 +32,10 @@ export async function placeDeployment(
     return { sourceConfig: config, listenerId: null, dataPlaneUrl: null };
   }
   const listener = await requireListener(queries, tenant, id);
-  const namespace = chooseNamespace(listener, wanted?.k8s_namespace ?? null);
+  const namespace = chooseNamespace(
+    { type: listener.computeType as ComputeType, namespaces: listenerStore.namespacesOf(listener) },
+    wanted?.k8s_namespace ?? null,
+  );
   const sourceConfig = {
     ...fields,
     listener_id: listener.id,
@@ -62,20 +63,6 @@ async function requireListener(queries: Queries, tenant: Tenant, id: string): Pr
   const listener = await listenerStore.find(queries, tenant, id.toLowerCase());
   if (!listener) throw invalidSource(`Listener ID ${id} not found`);
   return listener;
-}
-
-/** Returns the namespace to run in. A listener with a single namespace has it as the default. */
-function chooseNamespace(listener: Listener, wanted: string | null): string | null {
-  if (!driverKindOf(listener.computeType as ComputeType).hasPods) {
-    if (wanted === null) return null;
-    throw invalidSource(`${NAMESPACE} must be null for the compute type '${listener.computeType}'`);
-  }
-  const namespaces = listenerStore.namespacesOf(listener);
-  const namespace = wanted ?? (namespaces.length === 1 ? namespaces[0] : undefined);
-  if (namespace === undefined || !namespaces.includes(namespace)) {
-    throw invalidSource(`${NAMESPACE} must be one of ${namespaces.map((each) => `'${each}'`).join(', ')}`);
-  }
-  return namespace;
 }
 
 /** A workspace with listeners for images runs its images there, so one of them has to be named. */

@@ -1,8 +1,8 @@
 import { createRevision, getRevision, interruptRevision, listRevisions, redeployRevision } from '@runyard/contracts';
 import { toSqlValue } from '@runyard/database';
+import { parseStatuses } from '@runyard/deployments';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
 import { type BoundOperation, bind, created, ok } from '@runyard/service-kit';
-import { parseStatuses } from '../revisions/status-filter.ts';
 import type { RevisionService } from './revision-service.ts';
 
 export function revisionRoutes(revisions: RevisionService, keys: IdempotencyKeys): BoundOperation[] {

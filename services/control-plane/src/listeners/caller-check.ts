@@ -1,34 +1,17 @@
-import {
-  type CallerAnswer,
-  type CallerQuestion,
-  conforms,
-  INTERNAL_AUTHORIZATION_SCHEME,
-  JsonWebKeySet,
-  VerifyKeyResponse,
-} from '@runyard/contracts';
-import { UnavailableError } from '@runyard/service-kit';
+import { type CallerAnswer, type CallerQuestion, conforms, JsonWebKeySet, VerifyKeyResponse } from '@runyard/contracts';
+import { type InternalClient, UnavailableError } from '@runyard/service-kit';
 import type { Static } from 'typebox';
 import { requireOwn, type Speaker } from './speaker.ts';
-
-export interface CallerCheckOptions {
-  orgAccessUrl: string;
-  internalToken: string;
-}
-
-/** org-access answers within milliseconds or not at all. */
-const TIMEOUT_MS = 3_000;
 
 /**
  * Verifies, for a data plane, the keys of callers of its deployments. The principal tokens it returns are valid for one
  * deployment of that data plane, and not for the platform.
  */
 export class CallerCheck {
-  readonly #baseUrl: string;
-  readonly #token: string;
+  readonly #orgAccess: Pick<InternalClient, 'request'>;
 
-  constructor({ orgAccessUrl, internalToken }: CallerCheckOptions) {
-    this.#baseUrl = orgAccessUrl.replace(/(?<!\/)\/+$/, '');
-    this.#token = internalToken;
+  constructor(orgAccess: Pick<InternalClient, 'request'>) {
+    this.#orgAccess = orgAccess;
   }
 
   /** @throws NotFoundError for a deployment that is not its own; UnavailableError when org-access cannot be reached */
@@ -39,7 +22,7 @@ export class CallerCheck {
     });
     const { key, audience, workspace_id } = question;
     const body = { key, audience, ...(workspace_id == null ? {} : { workspace_id }) };
-    const answer = await this.#request('POST', '/internal/keys/verify', body);
+    const answer = await this.#request('/internal/keys/verify', body);
     if (answer.status === 200 && conforms(VerifyKeyResponse, answer.body)) {
       return { status: 200, verified: answer.body, detail: null };
     }
@@ -53,26 +36,15 @@ export class CallerCheck {
 
   async keySet(speaker: Speaker): Promise<Static<typeof JsonWebKeySet>> {
     await speaker.require();
-    const { status, body } = await this.#request('GET', '/.well-known/jwks.json');
+    const { status, body } = await this.#request('/.well-known/jwks.json', null);
     if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));
     return body;
   }
 
-  async #request(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
-    try {
-      const response = await fetch(this.#baseUrl + path, {
-        method,
-        headers: {
-          authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
-          'content-type': 'application/json',
-        },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, body: await response.json() };
-    } catch (cause) {
+  async #request(path: string, question: object | null): Promise<{ status: number; body: unknown }> {
+    return this.#orgAccess.request(path, question).catch((cause) => {
       throw unavailable(cause);
-    }
+    });
   }
 }
 

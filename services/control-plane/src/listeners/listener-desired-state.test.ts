@@ -1,9 +1,8 @@
-import { SecretSets } from '@runyard/deployments';
+import { DeploymentTokens, SecretSets } from '@runyard/deployments';
 import { Cipher } from '@runyard/encryption';
 import { RegistryAddress } from '@runyard/image-registry';
 import { expect, it } from 'vitest';
 import type { Queries } from '../database/database.ts';
-import { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import { readDesiredState } from './listener-desired-state.ts';
 
 it("a project's image has the registry's current host, and a new host changes the version of the desired state", async () => {

@@ -14,12 +14,11 @@ import type {
   SourceRevisionConfig,
 } from '@runyard/contracts';
 import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
-import type { DesiredHalt, SecretSets, StoredSourceConfig } from '@runyard/deployments';
+import type { DeploymentTokens, DesiredHalt, SecretSets, StoredSourceConfig } from '@runyard/deployments';
 import type { RegistryAddress } from '@runyard/image-registry';
 import type { BuildProduct } from '../builds/build-store.ts';
 import type { Queries } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
-import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import type { SharedStates } from './shared-states.ts';

@@ -1,4 +1,5 @@
 import {
+  BUILD_CONTENT_TYPE,
   checkListenerCaller,
   createListener,
   createListenerKey,
@@ -25,8 +26,15 @@ import {
   takeListenerLease,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/idempotency';
-import { type BoundOperation, bind, created, excludeFromInFlight, noContent, ok } from '@runyard/service-kit';
-import { sendArchive } from '../builds/send-archive.ts';
+import {
+  type BoundOperation,
+  bind,
+  created,
+  excludeFromInFlight,
+  noContent,
+  ok,
+  sendStream,
+} from '@runyard/service-kit';
 import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import type { ListenerKeys } from './listener-keys.ts';
@@ -92,7 +100,7 @@ export function listenerRoutes(
     bind(fetchBuild, async ({ caller, params, query, signal, res }) => {
       const speaker = speakers.of(caller, idOf(params));
       const archive = await dataPlanes.openBuild(speaker, params.revision_id.toLowerCase(), query.epoch, signal);
-      await sendArchive(archive, res);
+      await sendStream(archive, res.type(BUILD_CONTENT_TYPE));
     }),
     bind(reportRevisionStatus, async ({ caller, params, body }) =>
       ok(

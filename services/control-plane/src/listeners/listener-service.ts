@@ -7,17 +7,10 @@ import type {
   ListenerPatch,
 } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
-import { driverKindOf } from '@runyard/deployments';
+import { parseComputeConfig } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { CopiedLogs } from '@runyard/revision-logs';
-import {
-  BadRequestError,
-  ConflictError,
-  NotFoundError,
-  type Principal,
-  type Tenant,
-  tenantOf,
-} from '@runyard/service-kit';
+import { ConflictError, NotFoundError, type Principal, type Tenant, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { listenerStore } from '../deployments/listener-store.ts';
@@ -58,7 +51,7 @@ export class ListenerService {
   /** @throws ConflictError when the workspace has a listener for this cluster or machine */
   async create(caller: Principal, body: ListenerCreate, keyed?: KeyedRequest): Promise<Listener> {
     const tenant = tenantOf(caller);
-    const computeConfig = parseConfig(body.compute_type, body.compute_config);
+    const computeConfig = parseComputeConfig(body.compute_type, body.compute_config);
     const computeId = toSqlText(body.compute_id);
     return this.#database.transact(
       withIdempotencyKey(keyed, async (transaction) => {
@@ -89,7 +82,9 @@ export class ListenerService {
           where: { id },
           data: {
             ...(patch.version == null ? {} : { version: patch.version }),
-            ...(patch.compute_config == null ? {} : { computeConfig: parseConfig(computeType, patch.compute_config) }),
+            ...(patch.compute_config == null
+              ? {}
+              : { computeConfig: parseComputeConfig(computeType, patch.compute_config) }),
           },
         }),
       );
@@ -153,18 +148,6 @@ export class ListenerService {
 export function requireListener(row: ListenerRow | null, id: string): ListenerRow {
   if (!row) throw new NotFoundError(`Listener ID ${id} not found.`);
   return row;
-}
-
-function parseConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeConfig): Prisma.InputJsonObject {
-  const field = `'compute_config.k8s_namespaces'`;
-  if (!driverKindOf(type).hasPods) {
-    if (namespaces != null) throw new BadRequestError(`${field} must be null for the compute type '${type}'.`);
-    return {};
-  }
-  if (namespaces == null || namespaces.length === 0) {
-    throw new BadRequestError(`${field} is required for the compute type '${type}'.`);
-  }
-  return { k8s_namespaces: [...new Set(namespaces)] };
 }
 
 function listenerExists({ workspaceId }: Tenant, computeId: string): ConflictError {

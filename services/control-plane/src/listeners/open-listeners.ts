@@ -1,14 +1,20 @@
-import type { HostNames, SecretSets } from '@runyard/deployments';
+import type { DeploymentTokens, HostNames, SecretSets } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import type { IdempotencyKeys } from '@runyard/idempotency';
 import { CopiedLogs } from '@runyard/revision-logs';
-import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier, Tenant } from '@runyard/service-kit';
+import type {
+  BoundOperation,
+  InternalClient,
+  Lifecycle,
+  Logger,
+  PrincipalVerifier,
+  Tenant,
+} from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
 import type { BuildArchives } from '../builds/build-archives.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
-import type { DeploymentTokens } from '../deployments/deployment-tokens.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import type { SampleStore } from '../deployments/sample-store.ts';
 import type { Registry } from '../image-registry/registry.ts';
@@ -48,6 +54,7 @@ export function openListeners(
     registry: Registry;
     cipher: Cipher;
     hosts: HostNames;
+    orgAccess: InternalClient;
     workspaceSecrets: WorkspaceSecrets;
     /** Removes a deployment's sources, builds and images. */
     removeContent(deploymentId: string): Promise<void>;
@@ -66,6 +73,7 @@ export function openListeners(
     registry,
     cipher,
     hosts,
+    orgAccess,
     workspaceSecrets,
     archives,
     removeContent,
@@ -90,7 +98,7 @@ export function openListeners(
     }),
     pullTokens: new PullTokenIssuer(registry),
     logs: new ReportedLogs(copies),
-    callers: new CallerCheck({ orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
+    callers: new CallerCheck(orgAccess),
   };
   return {
     routes: (keys) => listenerRoutes(services, keys),

@@ -1,5 +1,5 @@
 import type { PullToken, PullTokenRequest } from '@runyard/contracts';
-import { parseImageReference, REGISTRY_SEGMENT, REGISTRY_USER, type RegistryAddress } from '@runyard/image-registry';
+import { REGISTRY_USER } from '@runyard/image-registry';
 import { NotFoundError } from '@runyard/service-kit';
 import type { Registry } from '../image-registry/registry.ts';
 import { requireOwn, type Speaker } from './speaker.ts';
@@ -22,7 +22,7 @@ export class PullTokenIssuer {
       requireOwn(transaction, { ...own, id: deploymentId, deleteRequestedAt: null }),
     );
     const { address, tokens } = this.#registry;
-    const name = nameOf(address, deploymentId, imageUri);
+    const name = address.repositoryWithin(deploymentId, imageUri);
     if (name === undefined) throw new NotFoundError(`Image ${imageUri} not found.`);
     const expiresAt = new Date(Date.now() + seconds * 1000);
     return {
@@ -32,12 +32,4 @@ export class PullTokenIssuer {
       expires_at: expiresAt.toISOString(),
     };
   }
-}
-
-/** Returns the image's name within the deployment's repositories; undefined when it is not in them. */
-function nameOf({ host }: RegistryAddress, deploymentId: string, imageUri: string): string | undefined {
-  const reference = parseImageReference(imageUri);
-  const own = `${REGISTRY_SEGMENT}/${deploymentId}/`;
-  if (reference?.host !== host || !reference.repository.startsWith(own)) return undefined;
-  return reference.repository.slice(own.length);
 }

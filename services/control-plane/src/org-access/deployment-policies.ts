@@ -1,5 +1,5 @@
 import { type AccessDecisionRequest, AccessDecisions } from '@runyard/contracts';
-import { ForbiddenError, type InternalClient, type Principal, tenantOf, UnavailableError } from '@runyard/service-kit';
+import { ForbiddenError, type InternalClient, orUnavailable, type Principal, tenantOf } from '@runyard/service-kit';
 import { deploymentNotFound } from '../revisions/deployment-errors.ts';
 
 /** Deployments of one question. */
@@ -66,20 +66,17 @@ export class DeploymentPolicies {
     };
     // A key that only reads has fewer permissions than its identity, which is all that org-access knows here.
     const usable = new Set([...caller.permissions, ...(caller.permissionsByPolicy ?? [])]);
-    try {
-      const { decisions } = await this.#orgAccess.ask('/internal/access/decide', question, AccessDecisions);
-      return new Map(
-        decisions.map(({ deployment_id, permissions }) => [
-          deployment_id,
-          permissions.filter((each) => usable.has(each)),
-        ]),
-      );
-    } catch (cause) {
-      throw new UnavailableError('Access policies cannot be read at the moment', {
-        code: 'access_policies_unavailable',
-        cause,
-      });
-    }
+    const { decisions } = await orUnavailable(
+      this.#orgAccess.ask('/internal/access/decide', question, AccessDecisions),
+      'Access policies cannot be read at the moment',
+      { code: 'access_policies_unavailable' },
+    );
+    return new Map(
+      decisions.map(({ deployment_id, permissions }) => [
+        deployment_id,
+        permissions.filter((each) => usable.has(each)),
+      ]),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { TaggedResources, type TaggedResourcesRequest } from '@runyard/contracts';
-import { type InternalClient, type Tenant, UnavailableError } from '@runyard/service-kit';
+import { type InternalClient, orUnavailable, type Tenant } from '@runyard/service-kit';
 
 /** Asks org-access which deployments have certain tags. */
 export class TaggedDeployments {
@@ -21,13 +21,11 @@ export class TaggedDeployments {
       resource_type: 'deployment',
       tag_value_ids: tagValueIds,
     };
-    try {
-      return (await this.#orgAccess.ask('/internal/tagged-resources', question, TaggedResources)).resource_ids;
-    } catch (cause) {
-      throw new UnavailableError('The tags of deployments cannot be read at the moment', {
-        code: 'tags_unavailable',
-        cause,
-      });
-    }
+    const { resource_ids: ids } = await orUnavailable(
+      this.#orgAccess.ask('/internal/tagged-resources', question, TaggedResources),
+      'The tags of deployments cannot be read at the moment',
+      { code: 'tags_unavailable' },
+    );
+    return ids;
   }
 }

@@ -1,5 +1,5 @@
 import { type WorkspaceSecretsRequest, WorkspaceSecretValues } from '@runyard/contracts';
-import { type InternalClient, type Tenant, UnavailableError } from '@runyard/service-kit';
+import { type InternalClient, orUnavailable, type Tenant } from '@runyard/service-kit';
 
 /** Reads secrets of workspaces, which org-access keeps. */
 export class WorkspaceSecrets {
@@ -20,14 +20,11 @@ export class WorkspaceSecrets {
       workspace_id: workspaceId,
       keys: [...new Set(keys)],
     };
-    try {
-      const { secrets } = await this.#orgAccess.ask('/internal/workspaces/secrets', question, WorkspaceSecretValues);
-      return new Map(secrets.map(({ key, value }) => [key, value]));
-    } catch (cause) {
-      throw new UnavailableError('The secrets of the workspace cannot be read at the moment', {
-        code: 'workspace_secrets_unavailable',
-        cause,
-      });
-    }
+    const { secrets } = await orUnavailable(
+      this.#orgAccess.ask('/internal/workspaces/secrets', question, WorkspaceSecretValues),
+      'The secrets of the workspace cannot be read at the moment',
+      { code: 'workspace_secrets_unavailable' },
+    );
+    return new Map(secrets.map(({ key, value }) => [key, value]));
   }
 }

@@ -1,6 +1,13 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import type { PodRules } from '@runyard/deployments';
-import { invalidSource, isBuiltSource, isImageSource, openLocalDirectory } from '@runyard/deployments';
+import {
+  checkImage,
+  invalidSource,
+  isBuiltSource,
+  isImageSource,
+  missingField,
+  openLocalDirectory,
+} from '@runyard/deployments';
 import { checkRepositoryUrl, fullRef, type RepositoryRules } from '@runyard/git-servers';
 import type { RegistryAddress } from '@runyard/image-registry';
 import type { Tenant } from '@runyard/service-kit';
@@ -67,7 +74,7 @@ export async function checkSource(
       throw invalidSource("'source_config.project_path' is required for the source 'local_directory'");
   }
   if (source === 'github') await checkRepository(queries, tenant, { sourceConfig, sourceRevisionConfig }, rules);
-  if (isImageSource(source)) checkImage(deploymentId, source, sourceRevisionConfig, rules.registry);
+  if (isImageSource(source)) checkImage(source, sourceRevisionConfig, { deploymentId, registry: rules.registry });
 }
 
 async function checkRepository(
@@ -82,36 +89,5 @@ async function checkRepository(
   checkRepositoryUrl(repoUrl, repositoryRules(rules));
   if (integrationId != null) await checkIntegration(queries, tenant, integrationId, repoUrl);
   if (ref != null) fullRef(ref);
-  if (configPath == null) throw missing('langgraph_config_path', 'github');
+  if (configPath == null) throw missingField('source_revision_config.langgraph_config_path', 'github');
 }
-
-/**
- * A deployment may only use its own images of the platform's registry, because the container engine may contain those
- * of others.
- */
-function checkImage(
-  deploymentId: string,
-  source: DeploymentSource,
-  { image_uri: imageUri }: SourceRevisionConfig,
-  registry: RegistryAddress,
-): void {
-  // Nothing pushes an image of another registry: a revision without one would wait for ever.
-  if (imageUri == null && source === 'external_docker') throw missing('image_uri', source);
-  if (imageUri == null) return;
-  if (!IMAGE_NAME.test(imageUri)) throw invalidSource("'source_revision_config.image_uri' is no name of an image");
-  if (source === 'internal_docker' && !imageUri.startsWith(`${registry.imagesOf(deploymentId)}/`)) {
-    throw invalidSource(`'source_revision_config.image_uri' must be below ${registry.imagesOf(deploymentId)}`);
-  }
-  if (source === 'external_docker' && registry.holds(imageUri)) {
-    throw invalidSource("images of this platform's registry are for the source 'internal_docker'");
-  }
-}
-
-/**
- * Matches names like `host:port/path/name:tag@digest`, in which only the name is required, and nothing that an engine
- * would parse as an option.
- */
-const IMAGE_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[\w.-]+)*(?::[\w.-]+)?(?:@[a-z0-9+.-]+:[0-9a-f]+)?$/;
-
-const missing = (field: keyof SourceRevisionConfig, source: DeploymentSource) =>
-  invalidSource(`'source_revision_config.${field}' is required for the source '${source}'`);

@@ -6,8 +6,8 @@ import {
   ProjectImagesRemoved,
   type ProjectLayer,
 } from '@runyard/contracts';
-import { BuildError } from '@runyard/deployments';
 import { PROJECT_REPOSITORY, type RegistryService, type RegistryTokens } from '@runyard/image-registry';
+import { BuildError } from '../revisions/build-error.ts';
 
 /** Longer than any build and its queue. */
 const PUSH_TOKEN_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
-import { BuildError } from '@runyard/deployments';
 import { RegistryService, RegistryTokens, RegistryUnavailableError } from '@runyard/image-registry';
 import { INTERNAL_TOKEN, sendJson, startFakeServer } from '@runyard/test-kit/fake-platform';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { BuildError } from '../revisions/build-error.ts';
 import { ProjectImages } from './project-images.ts';
 
 type Answer = Parameters<typeof startFakeServer>[0];

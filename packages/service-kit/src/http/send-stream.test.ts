@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { sendArchive } from './send-archive.ts';
+import { sendStream } from './send-stream.ts';
 
 /** Starts a server that answers with `send`. Returns its URL. */
 async function serve(send: (res: ServerResponse) => Promise<void>): Promise<string> {
@@ -15,11 +15,11 @@ async function serve(send: (res: ServerResponse) => Promise<void>): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-it('an archive is sent whole, and closed then', async () => {
+it('a body is sent whole, and closed then', async () => {
   const archive = Readable.from([Buffer.from('one '), Buffer.from('two')], { objectMode: false });
   let listeners = 0;
   const url = await serve((res) => {
-    const sending = sendArchive(archive, res);
+    const sending = sendStream(archive, res);
     listeners = res.listenerCount('close');
     return sending;
   });
@@ -29,22 +29,22 @@ it('an archive is sent whole, and closed then', async () => {
   expect(listeners).toBeLessThanOrEqual(6);
 });
 
-it('an archive that breaks off breaks the connection, so that nobody takes it for a whole one', async () => {
+it('a body that breaks off breaks the connection, so that nobody takes it for a whole one', async () => {
   const archive = new PassThrough();
   archive.write('one ');
   const url = await serve((res) => {
     setTimeout(() => archive.destroy(new Error('the disk is gone')), 10);
-    return sendArchive(archive, res);
+    return sendStream(archive, res);
   });
   await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
 });
 
-it('an archive whose reader is gone is closed', async () => {
+it('a body whose reader is gone is closed', async () => {
   const archive = new PassThrough();
   archive.write('one ');
   let sending: Promise<void> | undefined;
   const url = await serve((res) => {
-    sending = sendArchive(archive, res);
+    sending = sendStream(archive, res);
     return sending;
   });
   const leaving = new AbortController();
@@ -54,12 +54,12 @@ it('an archive whose reader is gone is closed', async () => {
   expect(archive.destroyed).toBe(true);
 });
 
-it('an archive whose reader has left before it begins is closed', async () => {
+it('a body whose reader has left before it begins is closed', async () => {
   const archive = new PassThrough();
   let sending: Promise<void> | undefined;
   const url = await serve((res) => {
     res.destroy();
-    sending = sendArchive(archive, res);
+    sending = sendStream(archive, res);
     return sending;
   });
   await expect(fetch(url)).rejects.toThrow();
