@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../../access/platform-roles.ts';
 import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database } from '../../database/database.ts';
+import { ensureLoginSlug } from '../../directory/organizations/first-login-slug.ts';
 import type { Prisma, SsoProvider } from '../../generated/client.ts';
-import { ensureLoginSlug } from './login-slug.ts';
 import { clientSecretPlace, type OidcConfiguration } from './provider-configuration.ts';
 
 /** The provider that the variables of the installation describe. */

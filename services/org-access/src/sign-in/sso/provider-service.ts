@@ -8,9 +8,9 @@ import { requireOrganizationAdministrator } from '../../access/require-administr
 import { lockGrantableRoles } from '../../access/role-authority.ts';
 import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database } from '../../database/database.ts';
+import { ensureLoginSlug } from '../../directory/organizations/first-login-slug.ts';
 import type { Prisma } from '../../generated/client.ts';
 import { normalizeDomain, requireVerifiedDomain } from './email-domains.ts';
-import { ensureLoginSlug } from './login-slug.ts';
 import { clientSecretPlace, oidcOf } from './provider-configuration.ts';
 import {
   type Connection,

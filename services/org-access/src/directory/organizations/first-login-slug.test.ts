@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeFreeSlug } from './login-slug.ts';
+import { makeFreeSlug } from './first-login-slug.ts';
 
 it('a login slug is made from the name, and gets digits until no organization has or had it', async () => {
   const taken = new Set(['acme', 'acme-a', 'acme-b', 'organization-a']);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuditRecorder } from '../../audit/audit-trail.ts';
-import { isFreeLoginSlug, lockLoginSlugs } from '../../directory/organizations/login-slug.ts';
 import type { Prisma } from '../../generated/client.ts';
+import { isFreeLoginSlug, lockLoginSlugs } from './login-slug.ts';
 
 /** Gives an organization the slug of its sign-in address, from its name, if it has none. */
 export async function ensureLoginSlug(
