@@ -50,12 +50,10 @@ export const HOSTS_IMPORT = [
  * never grow: what has left its knot has to leave this list.
  */
 export const FOLDER_KNOTS: FolderKnots = {
-  'packages/encryption/src': [['data-cipher.ts', 'json-keys.ts', 'project']],
   'packages/run-engine/src': [
     ['engine-writes.ts', 'locks.ts', 'queue', 'run-events.ts', 'tasks', 'webhooks'],
     ['halts', 'runs', 'thread-state-encryption.ts', 'threads'],
   ],
-  'packages/service-kit/src': [['config.ts', 'http', 'service.ts']],
 };
 
 /** The folders of agent-api that speak one protocol each. */

@@ -3,7 +3,6 @@ export { PROJECT_FILES_MAX, PROJECT_LEVELS_MAX } from './builds/project-files.ts
 export { PROJECT_FOLDER } from './builds/project-folder.ts';
 export { projectLayer } from './builds/project-layer.ts';
 export { writeTar } from './builds/write-tar.ts';
-export { chooseNamespace, parseComputeConfig } from './compute/namespaces.ts';
 export { objectName } from './compute/object-names.ts';
 export { findPodOverrideFault, type PodRules } from './compute/pod-overrides.ts';
 export { type Counts, firstCount, type ReplicaRole, resourcesOf, scaleBounds } from './compute/scale-bounds.ts';
@@ -47,6 +46,7 @@ export { checkReferences, ReferencedSecrets, secretReferencesVariable } from './
 export { checkSecrets, SecretSets } from './secrets/secret-set.ts';
 export { StoredSourceConfig, toSentUrl } from './sources/custom-url.ts';
 export { checkImage } from './sources/image-rules.ts';
+export { chooseNamespace, parseComputeConfig } from './sources/namespace-rules.ts';
 export {
   changeRevisionSource,
   changeSourceConfig,

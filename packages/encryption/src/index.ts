@@ -27,7 +27,6 @@ export { JSON_PLACES, type JsonPlace } from './json-places.ts';
 export { keyHeaderOf, keyIdOfHeader } from './key-header.ts';
 export { KeyUnavailableError } from './key-unavailable-error.ts';
 export { DataKeys, type DataKeysOptions } from './project/data-keys.ts';
-export { ProjectCipher } from './project/project-cipher.ts';
 export {
   DataKeyError,
   type DataKeyStore,
@@ -39,5 +38,6 @@ export {
   type PlacedJson,
   type StoredDataKey,
 } from './project/types.ts';
+export { ProjectCipher } from './project-cipher.ts';
 export { Signatures } from './signatures.ts';
 export { undecryptableValue } from './undecryptable-value.ts';

@@ -1,9 +1,9 @@
 import { type ValidationIssue, validatorOf } from '@runyard/contracts';
 import { tracingVariables } from '@runyard/tracing';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import { DEFAULT_REQUEST_LIMITS } from './admission.ts';
 import { ConfigError } from './config-error.ts';
 import { ConnectionUri, connectionUriProblem } from './connection-uri.ts';
-import { DEFAULT_REQUEST_LIMITS } from './http/admission.ts';
 import { readSecrets } from './secrets.ts';
 
 /** Variables of every service. */

@@ -163,6 +163,14 @@ export class InsufficientStorageError extends AppError<507> {
   readonly status = 507;
 }
 
+/** The client disconnected: nobody can be answered, and there is nothing to report. */
+export class ClientDisconnectedError extends Error {
+  constructor(cause?: unknown) {
+    super('the client closed the connection', cause === undefined ? undefined : { cause });
+    this.name = 'ClientDisconnectedError';
+  }
+}
+
 function withRetryAfter<Context extends ErrorContext & Retried>(context: Context): Context {
   if (context.retryAfterSeconds === undefined) return context;
   return { ...context, headers: { ...context.headers, 'retry-after': String(Math.ceil(context.retryAfterSeconds)) } };

@@ -1,4 +1,5 @@
 export type { Request, RequestHandler, Response } from 'express';
+export { excludeFromInFlight, RequestAdmission, releaseBodyBytes, reserveBodyBytes } from './admission.ts';
 export { ByteBudget } from './byte-budget.ts';
 export * from './config.ts';
 export * from './config-error.ts';
@@ -7,7 +8,6 @@ export { DueWork } from './due-work.ts';
 export * from './errors.ts';
 export * from './event-bus-config.ts';
 export { startHourlySweep } from './hourly-sweep.ts';
-export { excludeFromInFlight, RequestAdmission, releaseBodyBytes, reserveBodyBytes } from './http/admission.ts';
 export * from './http/admitted-body.ts';
 export { type AppOptions, createApp } from './http/app.ts';
 export * from './http/bind.ts';

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { TRACING_OFF, type Tracing } from '@runyard/tracing';
 import type { Static, TObject } from 'typebox';
+import { DEFAULT_REQUEST_LIMITS, RequestAdmission } from './admission.ts';
 import type { Environment } from './config.ts';
-import { DEFAULT_REQUEST_LIMITS, RequestAdmission } from './http/admission.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { Metrics } from './metrics.ts';

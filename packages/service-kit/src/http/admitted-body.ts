@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ClosableResponse, reserveBodyBytes } from './admission.ts';
+import { type ClosableResponse, reserveBodyBytes } from '../admission.ts';
 import { readBody } from './body.ts';
 
 /** Bytes in the buffers of a body that is written to disk as it arrives. */

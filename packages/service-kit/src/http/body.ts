@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PayloadTooLargeError } from '../errors.ts';
+import { ClientDisconnectedError, PayloadTooLargeError } from '../errors.ts';
 import { BodyPieces } from './body-pieces.ts';
 
 export const BODY_LIMIT_BYTES = 314_572_800;
@@ -70,14 +70,6 @@ function assertReadable(req: IncomingMessage, limitBytes: number): void {
 }
 
 const announcedBytes = (req: IncomingMessage) => Number(req.headers['content-length'] ?? 0);
-
-/** The client disconnected: nobody can be answered, and there is nothing to report. */
-export class ClientDisconnectedError extends Error {
-  constructor(cause?: unknown) {
-    super('the client closed the connection', cause === undefined ? undefined : { cause });
-    this.name = 'ClientDisconnectedError';
-  }
-}
 
 export function payloadTooLargeError(limitBytes: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`Request body is larger than ${limitBytes} bytes`, { code: 'body_too_large' });

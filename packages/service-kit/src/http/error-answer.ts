@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '@runyard/contracts';
-import { AppError, errorCodeOf } from '../errors.ts';
+import { AppError, ClientDisconnectedError, errorCodeOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { ClientDisconnectedError } from './body.ts';
 import type { ErrorMetrics } from './error-metrics.ts';
 import { type Reply, sendReply } from './reply.ts';
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { ClientDisconnectedError } from '../errors.ts';
 import { writeNewFile } from '../write-new-file.ts';
-import { ClientDisconnectedError, payloadTooLargeError } from './body.ts';
+import { payloadTooLargeError } from './body.ts';
 
 /**
  * Writes the body of a request to a new file, which only this user may read. After an error the file may have a part of

@@ -16,7 +16,7 @@ export interface BuildArchivesOptions {
   pool: Pick<pg.Pool, 'query'>;
   quota: Pick<StorageQuota, 'findRoom'>;
   temporaryFolder: string;
-  /** The room that archives which arrive together leave on the disk with `temporaryFolder`. */
+  /** The disk with `temporaryFolder`, of which archives that arrive together leave the reserve. */
   disk: DiskReserve;
   /** Bytes of one archive. */
   limitBytes: number;

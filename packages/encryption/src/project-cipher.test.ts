@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HANDLERS, MemoryKeys, turn } from '../../test/memory-keys.ts';
+import { HANDLERS, MemoryKeys, turn } from './../test/memory-keys.ts';
 import {
   createDataCipher,
   DataKeyError,
@@ -13,7 +13,7 @@ import {
   KeyUnavailableError,
   NO_ENCRYPTION,
   ProjectCipher,
-} from '../index.ts';
+} from './index.ts';
 
 const text = Buffer.from('{"secret":"tea"}');
 const AES_KEY = 'k'.repeat(32);

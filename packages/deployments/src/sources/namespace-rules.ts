@@ -1,7 +1,7 @@
 import type { ComputeConfig, ComputeType } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 import { driverKindOf } from '../drivers/driver-kinds.ts';
-import { invalidSource } from '../sources/source-fields.ts';
+import { invalidSource } from './source-fields.ts';
 
 const NAMESPACES = "'compute_config.k8s_namespaces'";
 const NAMESPACE = "'source_config.listener_config.k8s_namespace'";

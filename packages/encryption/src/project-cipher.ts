@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { asBuffer, decryptBytes, encryptBytes } from '../aes-gcm.ts';
-import { parseJsonKeys } from '../chosen-keys.ts';
+import { asBuffer, decryptBytes, encryptBytes } from './aes-gcm.ts';
+import { parseJsonKeys } from './chosen-keys.ts';
 import {
   type DataCipher,
   type EncryptionScope,
@@ -8,19 +8,19 @@ import {
   isAesEncrypted,
   NO_SCOPE,
   openDataCipher,
-} from '../data-cipher.ts';
-import { createJsonKeyCipher, type JsonKeyCipher } from '../json-keys.ts';
-import { KeyUnavailableError } from '../key-unavailable-error.ts';
-import type { DataKeys } from './data-keys.ts';
-import { findKeyIds, HEADER_BYTES, headerOf, isProjectEncrypted, keyIdOf } from './key-ids.ts';
-import { ProjectJson } from './project-json.ts';
+} from './data-cipher.ts';
+import { createJsonKeyCipher, type JsonKeyCipher } from './json-keys.ts';
+import { KeyUnavailableError } from './key-unavailable-error.ts';
+import type { DataKeys } from './project/data-keys.ts';
+import { findKeyIds, HEADER_BYTES, headerOf, isProjectEncrypted, keyIdOf } from './project/key-ids.ts';
+import { ProjectJson } from './project/project-json.ts';
 import {
   type DataKey,
   DataKeyError,
   type EncryptionMetadata,
   EncryptionUnavailableError,
   type JsonHandlers,
-} from './types.ts';
+} from './project/types.ts';
 
 /** The context of what belongs to nobody, and of projects that choose none. */
 const NO_CONTEXT: EncryptionMetadata = {};

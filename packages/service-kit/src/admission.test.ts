@@ -4,15 +4,15 @@ import { defineOperation } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import Type from 'typebox';
 import { afterEach, expect, it } from 'vitest';
-import { UnavailableError } from '../errors.ts';
-import { ANONYMOUS } from '../principal.ts';
-import { createContext } from '../service.ts';
 import { excludeFromInFlight } from './admission.ts';
-import { readUnauthenticatedBody } from './admitted-body.ts';
-import { createApp } from './app.ts';
-import { bind } from './bind.ts';
-import { listen } from './listen.ts';
-import { ok } from './reply.ts';
+import { UnavailableError } from './errors.ts';
+import { readUnauthenticatedBody } from './http/admitted-body.ts';
+import { createApp } from './http/app.ts';
+import { bind } from './http/bind.ts';
+import { listen } from './http/listen.ts';
+import { ok } from './http/reply.ts';
+import { ANONYMOUS } from './principal.ts';
+import { createContext } from './service.ts';
 
 const described = (path: string) => ({
   operationId: path.slice(1),

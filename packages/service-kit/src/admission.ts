@@ -1,5 +1,4 @@
-import { UnavailableError } from '../errors.ts';
-import { ClientDisconnectedError } from './body.ts';
+import { ClientDisconnectedError, UnavailableError } from './errors.ts';
 
 /** Limits of one process. */
 export interface RequestLimits {
