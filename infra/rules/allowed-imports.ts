@@ -50,10 +50,7 @@ export const HOSTS_IMPORT = [
  * never grow: what has left its knot has to leave this list.
  */
 export const FOLDER_KNOTS: FolderKnots = {
-  'packages/run-engine/src': [
-    ['engine-writes.ts', 'locks.ts', 'queue', 'run-events.ts', 'tasks', 'webhooks'],
-    ['halts', 'runs', 'thread-state-encryption.ts', 'threads'],
-  ],
+  'packages/run-engine/src': [['halts', 'runs', 'thread-state-encryption.ts', 'threads']],
 };
 
 /** The folders of agent-api that speak one protocol each. */

@@ -2,7 +2,6 @@
 
 import type { EncryptionError, EncryptionScope } from '@runyard/encryption';
 import type { Scope } from '../scope.ts';
-import type { PushConfig } from '../tasks/types.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import type {
   CancelAction,
@@ -13,6 +12,7 @@ import type {
   RunStatus,
   ThreadStatus,
 } from '../types.ts';
+import type { PushConfig } from '../webhooks/push-types.ts';
 import type { WebhookTarget } from '../webhooks/types.ts';
 
 /** A run request that was accepted: checked, completed with every default, and ready to be stored. */

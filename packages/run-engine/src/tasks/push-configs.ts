@@ -3,10 +3,10 @@ import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { lockThreads } from '../locks.ts';
-import { decodeSecrets } from './push-secrets.ts';
+import { decodeSecrets } from '../webhooks/push-secrets.ts';
+import type { PushConfig, PushVersion } from '../webhooks/push-types.ts';
 import { storePushConfigs } from './store-push-configs.ts';
 import { encodePushConfig } from './stored-push-config.ts';
-import type { PushConfig, PushVersion } from './types.ts';
 
 interface Row {
   task_id: string;

@@ -1,6 +1,6 @@
 import type { DataCipher } from '@runyard/encryption';
-import { encodeSecrets } from './push-secrets.ts';
-import type { PushConfig } from './types.ts';
+import { encodeSecrets } from '../webhooks/push-secrets.ts';
+import type { PushConfig } from '../webhooks/push-types.ts';
 
 /** A configuration with its secrets as they are stored. */
 export interface StoredPushConfig extends Omit<PushConfig, 'secrets'> {

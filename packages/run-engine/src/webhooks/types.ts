@@ -1,4 +1,4 @@
-import type { PushDelivery } from '../tasks/types.ts';
+import type { PushDelivery } from './push-types.ts';
 
 /** A receiver of a run's end. */
 export interface WebhookTarget {

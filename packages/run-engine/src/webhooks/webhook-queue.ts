@@ -1,8 +1,8 @@
 import { toSqlJson, withoutBeforeRows } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
-import { decodeSecrets } from '../tasks/push-secrets.ts';
-import type { PushDelivery, PushVersion } from '../tasks/types.ts';
+import { decodeSecrets } from './push-secrets.ts';
+import type { PushDelivery, PushVersion } from './push-types.ts';
 import type {
   ClaimedWebhook,
   WebhookAttempt,

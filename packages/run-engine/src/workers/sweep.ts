@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { correctHeads } from '../queue/correct-heads.ts';
 import { CLAIM_FLOOR, moveQueueFloors } from '../queue/queue-floors.ts';
 import { nextRunId } from '../queue/thread-heads.ts';
 import type { ClockWatch } from './clock-watch.ts';
+import { correctHeads } from './correct-heads.ts';
 import { readRunningState } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
 import { type TakeBackOptions, takeBackRuns } from './take-back-runs.ts';

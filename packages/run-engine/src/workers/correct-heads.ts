@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockFences, lockUnheldThreads } from '../locks.ts';
-import { CLAIM_FLOOR } from './queue-floors.ts';
-import { nextReadyAt, refreshHeads } from './thread-heads.ts';
+import { CLAIM_FLOOR } from '../queue/queue-floors.ts';
+import { nextReadyAt, refreshHeads } from '../queue/thread-heads.ts';
 
 /** Number of threads at the front of the queue that are compared at once. */
 const BATCH = 200;

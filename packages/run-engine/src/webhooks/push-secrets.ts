@@ -1,5 +1,5 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { PushSecrets } from './types.ts';
+import type { PushSecrets } from './push-types.ts';
 
 export function encodeSecrets(secrets: PushSecrets, cipher: DataCipher): Buffer {
   return cipher.encrypt(Buffer.from(JSON.stringify(secrets)));
