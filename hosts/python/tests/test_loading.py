@@ -118,6 +118,19 @@ async def test_an_error_of_the_file_itself_names_its_line(tmp_path: Path) -> Non
         await load_one(tmp_path, "graph")
 
 
+async def test_a_syntax_error_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("x = 1\ndef agent(:\n")
+    with pytest.raises(GraphLoadError, match=r'did not load: SyntaxError: [\s\S]*File "agent.py", line 2'):
+        await load_one(tmp_path, "graph")
+
+
+@pytest.mark.parametrize("ending", ["sys.exit('no key')", "raise SystemExit('no key')"])
+async def test_a_file_that_ends_the_process_did_not_load(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "agent.py").write_text(f"import sys\n{ending}\n")
+    with pytest.raises(GraphLoadError, match=r'SystemExit: no key\n  File "agent.py", line 2'):
+        await load_one(tmp_path, "graph")
+
+
 async def test_a_missing_package_is_named(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("import langchain_of_nobody\n")
     with pytest.raises(GraphLoadError, match="langchain_of_nobody is not installed"):

@@ -38,7 +38,7 @@ async def authorize(parent: FakeParent, resource: str, action: str, value: Any, 
 
 async def test_the_events_that_have_a_handler_are_named(parent: FakeParent) -> None:
     events = (await parent.request("auth.load", source=source("auth"))).ok["events"]
-    assert sorted(events) == ["*", "threads", "threads:create"]
+    assert sorted(events) == ["*", "store", "threads", "threads:create"]
 
 
 async def test_a_handler_gets_what_its_parameters_name_and_its_user_keeps_its_fields(parent: FakeParent) -> None:
@@ -76,6 +76,14 @@ async def test_the_most_specific_handler_decides(parent: FakeParent) -> None:
     assert changed == {**value, "metadata": {"id_is": "UUID"}}
     assert (await authorize(parent, "threads", "read", value))[0]["filter"] == {"owner": "ada"}
     assert (await authorize(parent, "assistants", "read", {}))[0] == {"kind": "denied"}
+
+
+async def test_a_handler_compares_the_namespace_of_a_store_as_the_tuple_that_it_is(parent: FakeParent) -> None:
+    for namespace, left in ((["ada", "notes"], ["ada", "notes"]), (None, ["ada"])):
+        answer = await authorize(parent, "store", "list_namespaces", {"namespace": namespace})
+        assert answer == ({"kind": "allowed", "filter": None}, {"namespace": left})
+    refused, _ = await authorize(parent, "store", "put", {"namespace": ["bob"], "key": "k", "value": {}})
+    assert refused["refusal"]["detail"] == "the namespace of another"
 
 
 async def test_a_failed_assertion_refuses_with_its_text(parent: FakeParent) -> None:

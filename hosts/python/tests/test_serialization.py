@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from ipaddress import ip_address
 from pathlib import PurePosixPath
+from types import ModuleType
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -135,3 +137,37 @@ def test_what_msgpack_has_no_form_for_is_refused_where_pickles_are_off() -> None
 def test_a_class_comes_back_for_the_graph() -> None:
     serializer = StateSerializer(lambda _: None)
     assert serializer.loads_typed(serializer.dumps_typed(Plan(["a"]))) == Plan(["a"])
+
+
+@pytest.mark.parametrize("kind", ["dataclass", "model"])
+@pytest.mark.parametrize("gone", ["class", "module"])
+def test_a_class_that_the_project_has_no_more_is_read_as_plain_data_with_one_warning(
+    monkeypatch: pytest.MonkeyPatch, kind: str, gone: str
+) -> None:
+    class Plan(BaseModel):
+        steps: list[str]
+
+    @dataclass
+    class Step:
+        steps: list[str]
+
+    made: Any = Plan if kind == "model" else Step
+    module = ModuleType("earlier_agent")
+    made.__module__, made.__qualname__ = module.__name__, "Plan"
+    made.__name__ = "Plan"
+    module.Plan = made  # type: ignore[attr-defined] # The project's own module.
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    warnings: list[str] = []
+    serializer = StateSerializer(warnings.append)
+    stored = serializer.dumps_typed({"plan": made(steps=["a"]), "message": HumanMessage("hi")})
+    assert serializer.loads_typed(stored)["plan"] == made(steps=["a"])
+    assert warnings == []
+    if gone == "class":
+        del module.Plan
+    else:
+        del sys.modules[module.__name__]
+    for _ in range(2):
+        assert serializer.loads_typed(stored)["plan"] == {"steps": ["a"]}
+    assert warnings == [
+        "State names the class earlier_agent.Plan, which the project does not have any more; it is read as plain data."
+    ]

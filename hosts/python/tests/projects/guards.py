@@ -37,6 +37,13 @@ async def mark_thread(ctx: Auth.types.AuthContext, value: dict):
     return {"owner": ctx.user.identity}
 
 
+@auth.on.store()
+async def own_namespace(ctx: Auth.types.AuthContext, value: dict):
+    if value["namespace"] is None:
+        value["namespace"] = (ctx.user.identity,)
+    assert value["namespace"][:1] == (ctx.user.identity,), "the namespace of another"
+
+
 @encryption.context
 async def context(user, ctx: EncryptionContext):
     return {"of": user.identity}

@@ -16,6 +16,8 @@ Fields = dict[str, Any]
 
 # Ids in what a handler is asked about: LangGraph's own server has them as such.
 _IDS = frozenset(("thread_id", "assistant_id", "run_id", "cron_id"))
+# Parts of the namespaces of a store, which are tuples in Python.
+_TUPLES = frozenset(("namespace", "suffix"))
 
 
 class ProjectAuth:
@@ -41,7 +43,7 @@ class ProjectAuth:
         if handler is None:
             return {"kind": "allowed", "filter": None}, value
         context = AuthContext(permissions=user.permissions, user=user, resource=resource, action=action)
-        given = {key: _as_id(part) if key in _IDS else part for key, part in value.items()}
+        given = {key: _as_handlers_know(resource, key, part) for key, part in value.items()}
         try:
             found = await handler(ctx=context, value=given)
         except AssertionError as error:
@@ -73,6 +75,12 @@ def _filter_of(found: Any) -> dict[str, Any] | None:
     if not isinstance(found, Mapping):
         raise TypeError("the handler returned neither a boolean nor a filter")
     return dict(found)
+
+
+def _as_handlers_know(resource: str, key: str, part: Any) -> Any:
+    if key in _IDS:
+        return _as_id(part)
+    return tuple(part) if resource == "store" and key in _TUPLES and isinstance(part, list) else part
 
 
 def _as_id(value: Any) -> Any:

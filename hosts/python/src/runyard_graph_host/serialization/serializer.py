@@ -8,6 +8,7 @@ from typing import Any
 import ormsgpack
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from ..langgraph.missing_classes import notice_missing_classes
 from ..langgraph.plain_values import plain_extension
 
 Warn = Callable[[str], None]
@@ -26,7 +27,10 @@ class StateSerializer(JsonPlusSerializer):
             pickle_fallback=pickle_fallback, **{key: value for key, value in allowed.items() if key in known}
         )
         self._warn = warn
-        self._warned: set[type] = set()
+        self._warned: set[type | str] = set()
+        # With a list of classes, LangGraph imports no other, and tells each by itself.
+        if getattr(self, "_allowed_msgpack_modules", True) is True:
+            self._unpack_ext_hook = notice_missing_classes(self._unpack_ext_hook, self._warn_about_class)
 
     @staticmethod
     def of_project(project: Mapping[str, Any], warn: Warn) -> "StateSerializer":
@@ -49,6 +53,12 @@ class StateSerializer(JsonPlusSerializer):
             return "pickle", _pickle(obj)
         finally:
             self.pickle_fallback = fallback
+
+    def _warn_about_class(self, name: str) -> None:
+        if name in self._warned:
+            return
+        self._warned.add(name)
+        self._warn(f"State names the class {name}, which the project does not have any more; it is read as plain data.")
 
     def _warn_about(self, obj: Any, error: Exception) -> None:
         if type(obj) in self._warned:
