@@ -42,7 +42,7 @@ describe('variables of agent servers', () => {
       MONGODB_URI: '',
     });
     expect(warnings).toEqual([
-      'The variable BG_JOB_ISOLATED_LOOPS has no effect on the platform: it is about Python.',
+      'The variable BG_JOB_ISOLATED_LOOPS has no effect on the platform: runs of a Python project share an event loop, and while one blocks it, others start in another process.',
       expect.stringMatching(/^The variable DD_API_KEY has no effect on the platform: nothing is sent to Datadog/),
     ]);
   });

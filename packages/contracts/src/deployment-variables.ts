@@ -21,7 +21,7 @@ export type DeploymentVariable = { name: string } & (
 );
 
 const OFF = ['false', '0', 'no', 'off'];
-const PYTHON = 'it is about Python';
+const LOOPS = 'runs of a Python project share an event loop, and while one blocks it, others start in another process';
 const IAM = 'sign-in by a cloud provider is not available; put the password into the address';
 const MONGO = 'checkpoints are in Postgres';
 const DATADOG = 'nothing is sent to Datadog; /metrics and LOG_JSON are for collectors of any make';
@@ -53,7 +53,7 @@ export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
   { name: 'LOG_LEVEL', target: 'LOG_LEVEL', convert: logLevel, overrides: true },
 
   { name: 'REDIS_CLUSTER', noEffect: 'a single Redis server is used', ignoredValues: OFF },
-  { name: 'BG_JOB_ISOLATED_LOOPS', noEffect: PYTHON, ignoredValues: OFF },
+  { name: 'BG_JOB_ISOLATED_LOOPS', noEffect: LOOPS, ignoredValues: OFF },
   {
     name: 'LANGGRAPH_AUTH_TYPE',
     noEffect: 'callers are known by keys of the platform; RUNYARD_AUTH=none lets everybody in',

@@ -1,8 +1,8 @@
-import { access } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { validatorOf } from '@runyard/contracts';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { describeFaults } from './describe-faults.ts';
+import { importPathOf } from './python-folders.ts';
 import { PythonFile } from './sections/python.ts';
 
 /** The keys about the packages of a project in Python. Paths are absolute. */
@@ -61,13 +61,4 @@ const isFolder = (dependency: string) => dependency.startsWith('.');
 function isTooOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major < 3 || (major === 3 && minor < OLDEST_MINOR);
-}
-
-/** A folder that is a package itself is imported by its name. The project's own has no name where it was uploaded. */
-async function importPathOf(folder: string, directory: string): Promise<string> {
-  const isPackage = await access(join(folder, '__init__.py')).then(
-    () => true,
-    () => false,
-  );
-  return isPackage && folder !== directory ? dirname(folder) : folder;
 }

@@ -17,6 +17,14 @@ async function project(content: unknown) {
   return readProject(directory, 'langgraph.json');
 }
 
+/** Writes empty files. */
+async function writeFiles(...names: string[]) {
+  for (const name of names) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), '');
+  }
+}
+
 it('graphs are read as text and as an object, relative to the file', async () => {
   const { graphs } = await project({ graphs: { a: './src/a.ts:graph', b: { path: 'b.js', description: 'B' } } });
   expect(graphs).toEqual([
@@ -195,8 +203,7 @@ it('settings of auth are read with their defaults, and warnings say when they ha
 
 it('a Python project names files and modules, and the folders of its own packages', async () => {
   const graphs = { a: './src/agent.py:graph', b: 'my_package.agent:make' };
-  await mkdir(join(directory, 'tools'), { recursive: true });
-  await writeFile(join(directory, 'tools/__init__.py'), '');
+  await writeFiles('tools/__init__.py');
   const dependencies = ['.', './libraries', './tools', 'langchain'];
   const { graphs: found, language, warnings, python } = await project({ graphs, dependencies });
   expect(found).toEqual([
@@ -244,6 +251,30 @@ it.each<[object, string]>([
   [{ source: { kind: 'uv' }, dependencies: ['.'] }, '"source" and "dependencies" exclude each other'],
 ])('a Python project with %j is told its fault', async (settings, fault) => {
   await expect(ofPython(settings)).rejects.toThrow(fault);
+});
+
+it.each([
+  ['./httpx', 'httpx/__init__.py', '"dependencies" names ./httpx, a package "httpx", which is also what'],
+  ['./libs', 'libs/langchain_core/tools.py', '"dependencies" names ./libs, with a package "langchain_core", which is'],
+  [
+    './my-tools',
+    'my-tools/__init__.py',
+    '"dependencies" names ./my-tools, a package, and "my-tools" cannot be imported',
+  ],
+])('a folder of a Python project that could not be imported is a fault: %s', async (folder, file, fault) => {
+  await writeFiles(file);
+  await expect(ofPython({ dependencies: [folder] })).rejects.toThrow(`langgraph.json: ${fault}`);
+});
+
+it('a folder that is installed, or has a package of its own name, may be called as it likes', async () => {
+  await writeFiles('fast-api/pyproject.toml', 'fast-api/__init__.py', 'vendor/src/tools.py', 'vendor/httpx/a.md');
+  expect((await ofPython({ dependencies: ['./fast-api', './vendor'] })).python?.folders).toHaveLength(2);
+});
+
+it('a Python project that gives runs priorities is told that there are none', async () => {
+  expect((await ofPython({ priority: { path: './priority.py:priority' } })).warnings).toEqual([
+    'langgraph.json: "priority" has no effect: runs have no priorities here, and start in the order in which they came.',
+  ]);
 });
 
 it('graphs of two languages, and a Python file without a name behind it, are faults', async () => {

@@ -8,6 +8,7 @@ import { GraphsSection } from './sections/graphs.ts';
 import { HttpSection } from './sections/http.ts';
 import { imageSections } from './sections/image.ts';
 import { NodeLoaderSection, NodeVersionSection } from './sections/node.ts';
+import { PrioritySection } from './sections/priority.ts';
 import { pythonSections } from './sections/python.ts';
 import { StoreSection } from './sections/store.ts';
 import { UiConfigSection, UiSection } from './sections/ui.ts';
@@ -33,6 +34,7 @@ export const ProjectFile = Type.Object({
   encryption: Type.Optional(EncryptionSection),
   ui: Type.Optional(UiSection),
   ui_config: Type.Optional(UiConfigSection),
+  priority: Type.Optional(PrioritySection),
   dockerfile_lines: Type.Optional(imageSections.dockerfile_lines),
   docker_compose_file: Type.Optional(imageSections.docker_compose_file),
   api_version: Type.Optional(imageSections.api_version),
