@@ -39,3 +39,27 @@ it('a project whose packages were installed for a Python of another machine is t
     'were installed for /nowhere/python3.12, and it cannot be run here',
   );
 });
+
+it.each([
+  ['venv', 'home = /usr/bin\nversion = 3.10.12\n', '3.10'],
+  ['uv', 'home = /usr/bin\nimplementation = CPython\nversion_info = 3.9.18\n', '3.9'],
+])(
+  'a project whose environment has a Python that is too old is told so, as made by %s',
+  async (maker, text, version) => {
+    const old = join(folder, `made-by-${maker}`);
+    await makePython(join(old, '.venv'));
+    await writeFile(join(old, '.venv/pyvenv.cfg'), text);
+    await expect(pythonHost(old, {})).rejects.toThrow(
+      `The environment ${join(old, '.venv')} has Python ${version}; 3.11 or newer is needed: make it again with one.`,
+    );
+  },
+);
+
+it('a project whose environment has a Python that runs it, or does not say which, starts', async () => {
+  const recent = join(folder, 'recent');
+  const python = await makePython(join(recent, '.venv'));
+  for (const text of ['version = 3.11.0\n', 'version_info = 3.14.1.final.0\n', 'home = /usr/bin\n']) {
+    await writeFile(join(recent, '.venv/pyvenv.cfg'), text);
+    expect((await pythonHost(recent, {})).command).toBe(python);
+  }
+});

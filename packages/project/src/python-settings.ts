@@ -3,6 +3,7 @@ import { validatorOf } from '@runyard/contracts';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { describeFaults } from './describe-faults.ts';
 import { importPathOf } from './python-folders.ts';
+import { isTooOld, OLDEST_PYTHON } from './python-version.ts';
 import { PythonFile } from './sections/python.ts';
 
 /** The keys about the packages of a project in Python. Paths are absolute. */
@@ -23,7 +24,6 @@ export interface PythonSettings {
   importPaths: string[];
 }
 
-const OLDEST_MINOR = 11;
 const PKG_TOOLS = ['pip', 'setuptools', 'wheel'];
 
 const checkFile = validatorOf(PythonFile, { allIssues: true });
@@ -38,7 +38,7 @@ export async function readPythonSettings(content: unknown, path: string): Promis
   const { python_version: version, dependencies = [], source, pip_config_file, keep_pkg_tools: kept } = checked.value;
   const directory = dirname(path);
   if (version !== undefined && isTooOld(version)) {
-    throw new GraphLoadError(`langgraph.json: "python_version" is ${version}; 3.${OLDEST_MINOR} or newer is needed.`);
+    throw new GraphLoadError(`langgraph.json: "python_version" is ${version}; ${OLDEST_PYTHON} or newer is needed.`);
   }
   if (source !== undefined && dependencies.length > 0) {
     throw new GraphLoadError('langgraph.json: "source" and "dependencies" exclude each other: name one of them.');
@@ -57,8 +57,3 @@ export async function readPythonSettings(content: unknown, path: string): Promis
 }
 
 const isFolder = (dependency: string) => dependency.startsWith('.');
-
-function isTooOld(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major < 3 || (major === 3 && minor < OLDEST_MINOR);
-}
