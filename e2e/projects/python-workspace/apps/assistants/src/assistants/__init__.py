@@ -1,0 +1,1 @@
+"""Agents in the shapes that public projects have."""

@@ -1,0 +1,1 @@
+"""Parts that the apps of this workspace share."""
