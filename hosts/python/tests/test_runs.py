@@ -12,7 +12,7 @@ from fake_parent import FakeParent, started_host
 PROJECTS = Path(__file__).parent / "projects"
 
 NAMES = """outer steps asks asking_inside exiting exiting_later fans jumps talks talks_inside functional waits
-    remembers invokes unstorable"""
+    remembers invokes unstorable plain hoards"""
 
 
 @pytest.fixture
@@ -229,6 +229,17 @@ async def test_a_value_that_cannot_be_stored_names_its_channel(parent: FakeParen
     settled = await parent.run("unstorable", input={"text": ""})
     assert settled.kind == "failed"
     assert 'A value of channel "text" cannot be stored' in settled.header["error"]["message"]
+
+
+@pytest.mark.parametrize("has_checkpoints", [True, False])
+async def test_a_state_that_no_message_can_hold_fails_its_run_alone(
+    parent: FakeParent, monkeypatch: pytest.MonkeyPatch, has_checkpoints: bool
+) -> None:
+    monkeypatch.setattr("runyard_graph_host.protocol.frames._MAX_MESSAGE_BYTES", 2**20)
+    settled = await parent.run("hoards", input={}, streamModes=[], has_checkpoints=has_checkpoints)
+    assert settled.kind == "failed"
+    assert "exceeds 1048576" in settled.header["error"]["message"]
+    assert (await parent.run("plain", input={}, has_checkpoints=has_checkpoints)).values == {"log": ["plain"]}
 
 
 async def test_state_is_read_listed_and_written(parent: FakeParent) -> None:

@@ -36,6 +36,7 @@ async def slow(state):
 
 inner = compiled(first=lambda state: {"log": ["first"]}, second=slow)
 plain = compiled(first=lambda state: {"log": ["plain"]})
+hoards = compiled(first=lambda state: {"text": "a" * 2**21})
 outer = compiled(before=lambda state: {"log": ["before"]}, child=inner)
 steps = compiled(**{f"step{n}": lambda state: {"log": [1]} for n in range(8)})
 

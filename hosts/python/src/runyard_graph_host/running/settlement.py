@@ -1,7 +1,7 @@
 """How a run ended in this process, and the message that says so."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..protocol.connection import HostConnection
@@ -25,21 +25,26 @@ class Settlement:
 
 
 def send_settlement(connection: HostConnection, use: int, settlement: Settlement) -> None:
-    """Sends a failure instead when values or interrupts have no JSON form, or are too large for one message."""
-    kind: str = settlement.kind
-    error = settlement.error
+    """Sends a failure instead when values or interrupts have no JSON form, or one that no message can hold."""
     values = interrupts = None
     try:
         if settlement.values is not _NOTHING:
             values = to_wire_json(settlement.values)
         if settlement.interrupts:
             interrupts = to_wire_json(settlement.interrupts)
-    except UnserializableValueError as unserializable:
-        kind, error = "failed", error_body(unserializable)
+        _send(connection, use, settlement, values, interrupts)
+    except (UnserializableValueError, OverflowError) as error:
+        failed = replace(settlement, kind="failed", error=error_body(error))
+        _send(connection, use, failed, None, None)
+
+
+def _send(
+    connection: HostConnection, use: int, settlement: Settlement, values: bytes | None, interrupts: bytes | None
+) -> None:
     header: dict[str, Any] = {
         "t": "run.settled",
         "use": use,
-        "kind": kind,
+        "kind": settlement.kind,
         "valuesBytes": None if values is None else len(values),
         "interruptsBytes": None if interrupts is None else len(interrupts),
         "checkpointId": settlement.checkpoint_id,
@@ -48,15 +53,9 @@ def send_settlement(connection: HostConnection, use: int, settlement: Settlement
         header["isStillWorking"] = True
     if settlement.next_nodes is not None:
         header["next"] = settlement.next_nodes
-    if error is not None:
-        header["error"] = error
-    parts = [part for part in (values, interrupts) if part is not None]
-    try:
-        connection.send(use, header, parts)
-    except OverflowError as unsendable:
-        failure = Settlement("failed", error=error_body(unsendable), checkpoint_id=settlement.checkpoint_id)
-        failure.is_still_working = settlement.is_still_working
-        send_settlement(connection, use, failure)
+    if settlement.error is not None:
+        header["error"] = settlement.error
+    connection.send(use, header, [part for part in (values, interrupts) if part is not None])
 
 
 def interrupts_by_task(tasks: Iterable[Any]) -> dict[str, list[Any]] | None:
