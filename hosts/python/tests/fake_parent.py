@@ -9,13 +9,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from runyard_graph_host.clients.loopback import LoopbackTransport
 from runyard_graph_host.host import Host
+from runyard_graph_host.langgraph.message_blocks import STREAMS_BLOCKS_KEY
 from runyard_graph_host.loading.load_graphs import load_graphs
 from runyard_graph_host.protocol.connection import Answer, HostConnection
 from runyard_graph_host.serialization.serializer import StateSerializer
 from runyard_graph_host.storage.values import ValueReader
 
+needs_event_protocol = pytest.mark.skipif(STREAMS_BLOCKS_KEY is None, reason="LangGraph has it from 1.2 on")
 LIMITS = {"creditBytes": 2**20, "bufferBytes": 2**26, "eventBytes": 2**27, "logBytesPerSecond": 2**20}
 
 

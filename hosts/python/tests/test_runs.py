@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fake_parent import FakeParent, started_host
+from fake_parent import FakeParent, needs_event_protocol, started_host
 
 PROJECTS = Path(__file__).parent / "projects"
 
@@ -123,6 +123,7 @@ async def test_tasks_and_checkpoints_and_debug_stream_what_clients_know(parent: 
     assert {event["type"] for event in settled.of_mode("debug")} == {"checkpoint", "task", "task_result"}
 
 
+@needs_event_protocol
 async def test_protocol_events_name_blocks_tasks_and_the_life_of_subgraphs(parent: FakeParent) -> None:
     given = {"messages": [{"role": "user", "content": "hi"}]}
     settled = await parent.run("talks_inside", input=given, emitsProtocolEvents=True)
@@ -138,6 +139,7 @@ async def test_protocol_events_name_blocks_tasks_and_the_life_of_subgraphs(paren
     assert settled.values["messages"][-1]["content"][0]["text"] == "Hello there"
 
 
+@needs_event_protocol
 async def test_protocol_events_request_an_input_once(parent: FakeParent) -> None:
     settled = await parent.run("asking_inside", input={"text": ""}, emitsProtocolEvents=True)
     assert [data["data"]["payload"] for data in settled.of_mode("v2.input")] == ["inside?"]

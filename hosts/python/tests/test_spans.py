@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fake_parent import FakeParent, Settled, started_host
+from fake_parent import FakeParent, Settled, needs_event_protocol, started_host
 from host_process import host_process
 
 PROJECTS = Path(__file__).parent / "projects"
@@ -146,6 +146,7 @@ async def test_a_run_that_calls_tools_without_end_sends_a_limited_number_of_span
     assert named(spans, "invoke_agent metered")["attributes"]["runyard.run.dropped_spans"] > 99
 
 
+@needs_event_protocol
 async def test_a_run_that_nobody_traces_sends_no_spans_in_whatever_form_it_streams(parent: FakeParent) -> None:
     await parent.run("metered", input={"ask": "hi"})
     assert [header for header, _ in parent.received if header["t"] == "run.spans"] == []

@@ -7,7 +7,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import MemorySaver
 from langgraph.func import entrypoint
 from langgraph.graph import START, StateGraph
-from langgraph_sdk.runtime import ServerRuntime
+
+try:
+    from langgraph_sdk.runtime import ServerRuntime
+except ImportError:
+    # The SDK that belongs to LangGraph before 1.1 has no runtime for factories.
+    ServerRuntime = dict
 
 
 class State(TypedDict):
