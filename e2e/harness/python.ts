@@ -10,8 +10,8 @@ export const CLIENT_REQUIREMENTS = path.join(folder, 'requirements.txt');
 
 /**
  * Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own.
- * `more` are variables. The tests of the folders `users` and `workspace` are for deployments with users of their own, and
- * run alone.
+ * `more` are variables. The tests of the folders `users` and `workspace` are for deployments with users of their own,
+ * and run alone.
  */
 export async function runPythonTests(
   deployment: { url: string; apiKey: string },

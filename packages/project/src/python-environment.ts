@@ -8,8 +8,8 @@ import { isTooOld, OLDEST_PYTHON } from './python-version.ts';
  *
  * @param active the value of VIRTUAL_ENV
  * @returns its folder; undefined for the packages of the system's Python
- * @throws GraphLoadError when the Python of the environment beside its file is not on this machine, or that of the found
- *   one is too old
+ * @throws GraphLoadError when the Python of the environment beside its file is not on this machine, or the one found is
+ *   too old
  */
 export async function findPythonEnvironment(
   directory: string,
