@@ -3,7 +3,7 @@ import { preparePython, runPytest } from '@runyard/test-kit/python';
 import { describe, expect, it } from 'vitest';
 import { FOLDER } from './python-host.ts';
 
-/** What depends on LangGraph. */
+/** These tests depend on LangGraph. */
 const FILES = ['loading', 'runs', 'serialization', 'spans'].map((name) => join(FOLDER, `tests/test_${name}.py`));
 
 const python = await preparePython(join(FOLDER, 'requirements-oldest.txt'));

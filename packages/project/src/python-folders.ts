@@ -27,7 +27,7 @@ const TAKEN_NAMES = new Set([
 export async function importPathOf(folder: string, directory: string): Promise<string> {
   const entries = await namesIn(folder);
   const isPackage = entries.includes('__init__.py') && folder !== directory;
-  // What is installed by its own settings has the names that these say.
+  // A folder that is installed by its own settings has the names that these say.
   if (!entries.includes('pyproject.toml') && !entries.includes('setup.py')) {
     const shown = `langgraph.json: "dependencies" names ./${relative(directory, folder)}`;
     const names = isPackage ? [basename(folder)] : await packagesIn(folder, entries);
