@@ -108,9 +108,10 @@ describe('A2A 0.3 over HTTP', () => {
     const made = { name, pushNotificationConfig };
     expect((await ask(configs, { body: { pushNotificationConfig } })).json).toEqual(made);
     expect((await ask(configs, { body: { parent: 'x', config: { pushNotificationConfig } } })).json).toEqual(made);
-    expect((await ask(`${configs}/chosen`)).json).toEqual(made);
-    const listed = (await ask(configs)).json as Json;
-    expect(listed).toMatchObject({ configs: [{ pushNotificationConfig: pushNotification }, made], nextPageToken: '' });
+    const shown = { name, pushNotificationConfig: { id: 'chosen', url, authentication: { schemes: ['Bearer'] } } };
+    expect((await ask(`${configs}/chosen`)).json).toEqual(shown);
+    const sent = { name: expect.any(String), pushNotificationConfig: { id: expect.any(String), url } };
+    expect((await ask(configs)).json).toEqual({ configs: [sent, shown], nextPageToken: '' });
     expect((await ask(`${configs}/chosen`, { method: 'DELETE' })).status).toBe(204);
     const run = await deployment.worker.take();
     await run.succeed(answered(run.claimed, 'done'));
