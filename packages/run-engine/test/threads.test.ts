@@ -38,7 +38,7 @@ it('deleting a busy thread deletes all of it and refuses what its run still writ
   const client = await fixture.pool.connect();
   await writeCheckpointUnderFence(client, run!, randomUUID());
   const { threads } = await fixture.engine.deleteThread(threadId);
-  expect(threads).toEqual([{ threadId, epoch: run!.fence.epoch + 1n }]);
+  expect(threads).toEqual([{ threadId, epoch: run!.fence.epoch + 1n, hasStatelessRuns: false }]);
   expect(await writeCheckpointUnderFence(client, run!, randomUUID())).toBe('fenced');
   client.release();
   await expect(fixture.engine.finishRun(success(run!))).rejects.toMatchObject({ name: 'FencedError' });
