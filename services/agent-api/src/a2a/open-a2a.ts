@@ -51,9 +51,9 @@ export interface A2aParts {
   webhooks: { targets: WebhookTargets; isEnabled: boolean };
   configurableHeaders: PickHeaders;
   guard: RouteGuard;
-  /** Left out where the project does not decide about callers. */
-  /** Asks again about users who follow a task without an end of its own. */
+  /** Asks again about users who follow a task without an end of its own; undefined where there are no users. */
   rights: Pick<StreamRights, 'watchAnswer'> | undefined;
+  /** Left out where the project does not decide about callers. */
   authorizer: Pick<Authorizer, 'authorize'> | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '@runyard/service-kit';
 
 /**
  * Returns what has to be done after threads were deleted: waiters for their runs look, and their events are removed.
- * Those that share a stream with stateless runs expire.
+ * Events that share a stream with stateless runs expire.
  */
 export function createDeletionHandler(options: {
   streams: Pick<RunStreams, 'deleteThread'>;

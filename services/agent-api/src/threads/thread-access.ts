@@ -9,7 +9,7 @@ const HIDDEN_MS = 1_000;
 
 /**
  * Decides whether a subscriber may see the entries of a thread that did not exist, or was another one, when it came.
- * Those of a stateless run with the thread's id are for its own user alone. A subscriber gets no sign of the entries
+ * Entries of a stateless run with the thread's id are for its own user alone. A subscriber gets no sign of the entries
  * that are hidden from it.
  */
 export class ThreadAccess {
