@@ -43,7 +43,7 @@ export class AgentTreeCommand {
   };
 
   async #newestOf(threadId: string): Promise<string | undefined> {
-    const only = { threadId, limit: 1, offset: 0 };
+    const only = { threadId, limit: 1, offset: 0, withKwargs: false };
     const [ofThread] = await this.#parts.engine.listRuns(only);
     const [newest] = ofThread ? [ofThread] : await this.#parts.engine.listRuns({ ...only, isStateless: true });
     return newest?.runId;
