@@ -17,7 +17,7 @@ import type { RunOrigin } from '../runs/accepted-run.ts';
 import { requestOrigin } from '../runs/request-origin.ts';
 import type { RunRequest } from '../runs/run-arguments.ts';
 import { isEnded } from '../runs/run-result.ts';
-import { SMALL_RESULT_BYTES } from '../runs/run-results.ts';
+import { holdContent } from '../runs/run-results.ts';
 import type { RunService } from '../runs/run-service.ts';
 import { parseStoredJson } from '../threads/parse-stored-json.ts';
 import { pendingInterrupts } from '../threads/pending-interrupts.ts';
@@ -203,7 +203,7 @@ export class AgUiRuns {
   async #read(scope: Scope, threadId: string, until: AbortSignal): Promise<StoredThread | undefined> {
     const { threads, budget } = this.#options;
     const bytes = (await threads.stateBytesOf(threadId)) * COPIES;
-    if (bytes > SMALL_RESULT_BYTES && !(await budget.hold(bytes, until))) throw new ClientDisconnectedError();
+    if (!(await holdContent(budget, bytes, until))) throw new ClientDisconnectedError();
     return threads.find(scope, threadId);
   }
 

@@ -1,5 +1,5 @@
 import type { ByteBudget } from '@runyard/service-kit';
-import { SMALL_RESULT_BYTES } from '../../runs/run-results.ts';
+import { holdContent } from '../../runs/run-results.ts';
 import type { ThreadStore } from '../../threads/thread-store.ts';
 import type { TaskRecord } from './task-record.ts';
 
@@ -39,7 +39,6 @@ export class ContentRoom {
       bytes = more;
       count += 1;
     }
-    if (bytes * COPIES <= SMALL_RESULT_BYTES) return until.aborted ? undefined : count;
-    return (await budget.hold(bytes * COPIES, until)) ? count : undefined;
+    return (await holdContent(budget, bytes * COPIES, until)) ? count : undefined;
   }
 }
