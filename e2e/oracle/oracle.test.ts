@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type PublicPythonServer, preparePython, startPublicPythonServer } from '@runyard/test-kit/python';
+import { type PublicPythonServer, packagesOf, preparePython, startPublicPythonServer } from '@runyard/test-kit/python';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Platform, startPlatform } from '../harness/platform.ts';
 import { compare } from './compare.ts';
@@ -22,10 +22,7 @@ beforeAll(async () => {
   const python = await preparePython(path.join(import.meta.dirname, 'requirements.txt'));
   [theirs, ours] = await Promise.all([
     startPublicPythonServer(python, PROJECT),
-    startPlatform({
-      project: PROJECT,
-      env: { VIRTUAL_ENV: path.dirname(path.dirname(python)) },
-    }),
+    startPlatform({ project: PROJECT, env: packagesOf(python) }),
   ]);
 });
 afterAll(async () => {

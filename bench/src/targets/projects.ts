@@ -1,5 +1,5 @@
-import { dirname, join } from 'node:path';
-import { preparePython } from '@runyard/test-kit/python';
+import { join } from 'node:path';
+import { packagesOf, preparePython } from '@runyard/test-kit/python';
 
 const REPOSITORY = join(import.meta.dirname, '../../..');
 /** The public Python server and its LangGraph, which the platform runs the same project with. */
@@ -26,5 +26,5 @@ export async function prepareProject(language: Language): Promise<BenchProject> 
   const folder = FOLDERS[language];
   if (language === 'javascript') return { folder, environment: {} };
   const python = await preparePython(REQUIREMENTS);
-  return { folder, environment: { VIRTUAL_ENV: dirname(dirname(python)) }, python };
+  return { folder, environment: packagesOf(python), python };
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { preparePython } from '@runyard/test-kit/python';
+import { packagesOf, preparePython } from '@runyard/test-kit/python';
 
 const FOLDERS = {
   javascript: path.join(import.meta.dirname, '../project'),
@@ -24,5 +24,5 @@ export async function prepareProbeProject(language: Language): Promise<ProbeProj
   const folder = FOLDERS[language];
   if (language === 'javascript') return { language, folder, environment: {} };
   const python = await preparePython(REQUIREMENTS);
-  return { language, folder, environment: { VIRTUAL_ENV: path.dirname(path.dirname(python)) } };
+  return { language, folder, environment: packagesOf(python) };
 }

@@ -3,10 +3,11 @@
  * the Postgres backend of run-workers.
  */
 import { randomUUID } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { anyThreadBackend } from '@runyard/checkpointer/any-thread-backend';
 import { openCheckpoints, openDeploymentDatabase } from '@runyard/checkpointer/deployment-database';
 import { type ExecutionOutcome, startGraphHost } from '@runyard/host-client';
+import { packagesOf } from '@runyard/test-kit/python';
 import { describe, expect, it } from 'vitest';
 import { FOLDER, python } from './python-host.ts';
 
@@ -28,7 +29,7 @@ async function runKit(): Promise<Report> {
   const checkpoints = openCheckpoints(database.pool);
   const host = await startGraphHost({
     configPath: join(FOLDER, 'fixtures/checkpoint-kit/langgraph.json'),
-    environment: { VIRTUAL_ENV: dirname(dirname(python)) },
+    environment: packagesOf(python),
     onLog: () => {},
   });
   try {

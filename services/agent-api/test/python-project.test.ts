@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Thread } from '@langchain/langgraph-sdk';
-import { preparePython, runProgram } from '@runyard/test-kit/python';
+import { packagesOf, preparePython, runProgram } from '@runyard/test-kit/python';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -16,7 +16,7 @@ let python: string;
 let deployment: TestDeployment;
 beforeAll(async () => {
   python = await preparePython(here('../../../hosts/python/requirements.txt'));
-  const env = { PROJECT_DIR: here('../../../e2e/projects/python'), VIRTUAL_ENV: dirname(dirname(python)) };
+  const env = { PROJECT_DIR: here('../../../e2e/projects/python'), ...packagesOf(python) };
   deployment = await startDeployment({ worker: 'real', env });
 });
 afterAll(() => deployment.close());

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '../run-program.ts';
 
@@ -15,6 +15,11 @@ const INSTALL = ['pip', 'install', '-q', '--compile-bytecode'];
 /** Returns the Python that has the packages of a requirements.txt. It runs their programs as modules. */
 export async function preparePython(requirements: string): Promise<string> {
   return join(await environment(requirements), 'bin/python');
+}
+
+/** Returns the variables by which the platform finds the packages that a Python of {@link preparePython} has. */
+export function packagesOf(python: string): { VIRTUAL_ENV: string } {
+  return { VIRTUAL_ENV: dirname(dirname(python)) };
 }
 
 /**
