@@ -23,6 +23,16 @@ def client(url, api_key):
 
 
 @pytest.fixture
+def client_of(url):
+    """Makes the client of a user whom the project's own code knows by a token."""
+
+    def make(token):
+        return get_sync_client(url=url, api_key=None, headers={"authorization": f"Bearer {token}"})
+
+    return make
+
+
+@pytest.fixture
 def thread_id(client):
     return client.threads.create()["thread_id"]
 

@@ -1,27 +1,22 @@
 """Two users of one deployment, whose own code tells them apart."""
 
 import pytest
-from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import AuthenticationError, NotFoundError
 
 
-def client_of(url, name):
-    return get_sync_client(url=url, api_key=None, headers={"authorization": f"Bearer {name}"})
+@pytest.fixture
+def ada(client_of):
+    return client_of("ada")
 
 
 @pytest.fixture
-def ada(url):
-    return client_of(url, "ada")
+def bob(client_of):
+    return client_of("bob")
 
 
-@pytest.fixture
-def bob(url):
-    return client_of(url, "bob")
-
-
-def test_a_stranger_is_refused_in_the_words_of_the_project(url):
+def test_a_stranger_is_refused_in_the_words_of_the_project(client_of):
     with pytest.raises(AuthenticationError, match="Who are you?"):
-        client_of(url, "mallory").threads.create()
+        client_of("mallory").threads.create()
 
 
 def test_a_thread_and_its_runs_are_for_their_user(ada, bob, mark):

@@ -1,22 +1,17 @@
 """Agents in the shapes of public Python projects, of one workspace with users of its own."""
 
 import pytest
-from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import AuthenticationError, NotFoundError, PermissionDeniedError
 
 
-def client_of(url, name):
-    return get_sync_client(url=url, api_key=None, headers={"authorization": f"Bearer {name}-token"})
+@pytest.fixture
+def ada(client_of):
+    return client_of("ada-token")
 
 
 @pytest.fixture
-def ada(url):
-    return client_of(url, "ada")
-
-
-@pytest.fixture
-def bob(url):
-    return client_of(url, "bob")
+def bob(client_of):
+    return client_of("bob-token")
 
 
 @pytest.fixture
@@ -87,9 +82,9 @@ def test_a_workflow_keeps_for_its_next_run_what_a_person_liked(ada, thread_id):
         }
 
 
-def test_strangers_get_the_words_of_the_project_and_users_what_is_theirs(url, ada, bob, thread_id):
+def test_strangers_get_the_words_of_the_project_and_users_what_is_theirs(client_of, ada, bob, thread_id):
     with pytest.raises(AuthenticationError, match="Invalid token"):
-        client_of(url, "mallory").threads.create()
+        client_of("mallory-token").threads.create()
     with pytest.raises(NotFoundError):
         bob.threads.get(thread_id)
     assert ada.threads.get(thread_id)["metadata"]["owner"] == "ada"
