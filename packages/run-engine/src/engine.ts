@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
 import { EngineWrites } from './engine-writes.ts';
-import { Halts } from './halts/halts.ts';
 import { currentEpoch } from './locks.ts';
 import { countRunsAwaitingKeys, readQueueStatistics } from './queue-statistics.ts';
 import { RunEvents } from './run-events.ts';
@@ -12,6 +11,7 @@ import type { ClaimOptions } from './runs/claim-runs.ts';
 import { type CreationRules, encodeRun } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
+import { Halts } from './runs/halts.ts';
 import { MissingKeys } from './runs/missing-keys.ts';
 import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
 import { RELEASE_DELAYS_MS, type ReleaseOptions, releaseRun } from './runs/release-runs.ts';
@@ -23,7 +23,6 @@ import type {
   CancelSelection,
   ClaimedRun,
   CreatedRun,
-  DeletedRun,
   FinishedRun,
   FinishRun,
   ReleasedRun,
@@ -33,9 +32,9 @@ import type {
 } from './runs/types.ts';
 import { cancelWaitingTask } from './tasks/cancel-waiting-task.ts';
 import { asksForAuth } from './tasks/needs-auth.ts';
-import { encryptThreadState } from './thread-state-encryption.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread, type ThreadDeletion } from './threads/delete-thread.ts';
+import { encryptThreadState } from './threads/state-encryption.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { decryptThread, encryptThread } from './threads/thread-encryption.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
@@ -43,7 +42,7 @@ import { ThreadRemovals } from './threads/thread-removals.ts';
 import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
 import { underKey } from './threads/under-key.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
-import type { BoundKey, CancelAction, Fence, KeyedCreation, KeyedThread } from './types.ts';
+import type { BoundKey, CancelAction, DeletedRun, Fence, KeyedCreation, KeyedThread } from './types.ts';
 import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';

@@ -24,6 +24,14 @@ export interface Fence {
   runId: string | null;
 }
 
+/** A run that was deleted before its end: the caller has to notify its watchers. */
+export interface DeletedRun {
+  runId: string;
+  attempt: number;
+  /** The end can be published on the thread's stream under this fence. */
+  fence: Fence;
+}
+
 /** A creation with an idempotency key: the transaction that creates also binds the key. */
 export interface KeyedCreation<Made> {
   request: KeyedRequest;

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError } from '../errors.ts';
 import { insertEvents, templateValues } from '../event-rows.ts';
-import { haltedError } from '../halts/halts.ts';
+import { haltedError } from '../halts/halt.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { isInScope } from '../scope.ts';

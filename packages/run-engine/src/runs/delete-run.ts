@@ -5,9 +5,9 @@ import { dropUnkeptFences, lockFences, lockOwnedRuns, lockThreads, type OwnedRun
 import { refreshHeads } from '../queue/thread-heads.ts';
 import type { RunEvents } from '../run-events.ts';
 import { resetThreadStatus } from '../threads/reset-thread-status.ts';
+import type { DeletedRun } from '../types.ts';
 import { deleteWebhookContent } from '../webhooks/queue-webhooks.ts';
 import { rollBackRuns } from './roll-back-runs.ts';
-import type { DeletedRun } from './types.ts';
 
 /** `isRollingBack`: its rollback takes longer, and the run is there until that is done. */
 type RunDeletion = { isRollingBack: true } | { isRollingBack: false; inFlight: DeletedRun | undefined };

@@ -93,14 +93,6 @@ export type CancelSelection = (
 /** Default: `all`. */
 type CancelledStatus = 'pending' | 'running' | 'all';
 
-/** A run that was deleted before its end: the caller has to notify its watchers. */
-export interface DeletedRun {
-  runId: string;
-  attempt: number;
-  /** The end can be published on the thread's stream under this fence. */
-  fence: Fence;
-}
-
 export interface RunRecord {
   runId: string;
   threadId: string;

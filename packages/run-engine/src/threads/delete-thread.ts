@@ -2,7 +2,7 @@ import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { DeletedRun } from '../runs/types.ts';
+import type { DeletedRun } from '../types.ts';
 import { deleteWebhookContent } from '../webhooks/queue-webhooks.ts';
 import { removalDeadline, removeInSteps } from './remove-in-steps.ts';
 import { recordRemovals, removeCheckpointsOf } from './thread-removals.ts';

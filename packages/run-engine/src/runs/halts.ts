@@ -1,17 +1,10 @@
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
+import { findHalt, type Halt } from '../halts/halt.ts';
+import { HaltedError, haltMessage } from '../halts/halted-error.ts';
 import type { RunEvents } from '../run-events.ts';
-import { requestCancel } from '../runs/cancel-runs.ts';
-import type { CancelledRun } from '../runs/types.ts';
-import { HaltedError, haltMessage } from './halted-error.ts';
-
-/** The kill switch of a deployment, as its data plane has set it. */
-export interface Halt {
-  /** Why, in words for clients. */
-  reason: string;
-  /** True when runs that wait are cancelled too; false when they wait until the deployment is resumed. */
-  cancelsQueued: boolean;
-}
+import { requestCancel } from './cancel-runs.ts';
+import type { CancelledRun } from './types.ts';
 
 export interface HaltsOptions {
   pool: pg.Pool;
@@ -58,18 +51,4 @@ export class Halts {
     }
     return { halt, cancelled };
   }
-}
-
-/** Returns the error for creations that met a halt. The reason is empty when it was resumed since. */
-export async function haltedError(client: pg.ClientBase): Promise<HaltedError> {
-  return new HaltedError((await findHalt(client))?.reason ?? 'it is being resumed');
-}
-
-async function findHalt(db: Pick<pg.ClientBase, 'query'>): Promise<Halt | undefined> {
-  const { rows } = await db.query<{ halt_reason: string; halt_cancels_queued: boolean }>({
-    name: 'engine_find_halt',
-    text: 'SELECT halt_reason, halt_cancels_queued FROM deployment WHERE halt_reason IS NOT NULL',
-  });
-  const [row] = rows;
-  return row && { reason: row.halt_reason, cancelsQueued: row.halt_cancels_queued };
 }

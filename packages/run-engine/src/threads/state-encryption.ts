@@ -1,8 +1,7 @@
 import type { DataCipher } from '@runyard/encryption';
-import type { FinishRun } from './runs/types.ts';
 
 /** Encrypts `values` and `interrupts` before they are stored. */
-export function encryptThreadState<T extends Pick<FinishRun, 'values' | 'interrupts'>>(
+export function encryptThreadState<T extends { values: Uint8Array | null; interrupts: Uint8Array | null }>(
   cipher: DataCipher,
   state: T,
 ): T {
