@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isKafkaAvailable } from '@runyard/test-kit';
@@ -8,15 +8,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startInfrastructure } from '../src/index.ts';
 import type { KafkaServer } from '../src/kafka/kafka.ts';
 import { imageVariables, type KafkaLogins, serverProperties } from '../src/kafka/server-properties.ts';
+import { cacheFolder } from '../src/supervision/cache-folder.ts';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 const TOPICS = ['runyard.runs', 'runyard.deployments', 'runyard.organizations', 'runyard.audit'];
 const MESSAGES = [{ key: 'key', value: 'forged' }];
 
-/** Names no server: each test starts its own. */
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNYARD_')));
-
 const folder = mkdtempSync(join(tmpdir(), 'runyard-kafka-'));
+const cache = join(folder, 'cache/runyard');
+
+/** Names no server: each test starts its own, with the libraries of the user's cache and nothing else of it. */
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNYARD_'))),
+  XDG_CACHE_HOME: join(folder, 'cache'),
+};
+mkdirSync(cache, { recursive: true });
+const usersCache = cacheFolder(process.env);
+for (const name of existsSync(usersCache) ? readdirSync(usersCache) : [])
+  if (/^kafka-[0-9a-f]+$/.test(name)) symlinkSync(join(usersCache, name), join(cache, name));
+
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const client = (brokers: string[], sasl?: object, retries = 0) =>
@@ -188,6 +198,16 @@ describe.runIf(isKafkaAvailable())('the broker of this machine', () => {
     const seen = readFileSync(join(dataDir, 'kafka.log'), 'utf8') + execFileSync('ps', ['-eo', 'args']).toString();
     expect(seen).not.toContain(passwords[0]);
     expect(seen).not.toContain(passwords[1]);
+  });
+
+  it('starts with the classes that the first broker of this machine left in an archive', () => {
+    const archives = readdirSync(cache).filter((name) => name.startsWith('kafka-classes-'));
+    expect(archives).toEqual([expect.stringMatching(/\.jsa$/)]);
+    const [broker] = execFileSync('pgrep', ['-af', join(dataDir, 'kafka.properties')])
+      .toString()
+      .split('\n');
+    expect(broker).toContain(`-XX:SharedArchiveFile=${join(cache, archives[0]!)} `);
+    expect(readFileSync(join(dataDir, 'kafka.log'), 'utf8')).not.toMatch(/\[warning\]\[cds\].*mismatch/);
   });
 
   it('is used under another data folder as the environment configures it, by both users', async () => {

@@ -10,6 +10,8 @@ import type { Origin, ServerContext } from '../server-context.ts';
 export interface KafkaInstallation {
   origin: Origin;
   java: string;
+  /** The answer of the runtime to `-version`, which names its vendor and build. */
+  javaVersion: string;
   libraries: string;
 }
 
@@ -23,25 +25,27 @@ export async function findKafka(context: ServerContext): Promise<KafkaInstallati
   const java = await findJava(context.environment);
   if ('missing' in java) return java;
   const installed = await findInstalledLibraries(context.environment);
-  if (installed) return { origin: 'machine', java: java.program, libraries: installed };
+  if (installed) return { origin: 'machine', ...java, libraries: installed };
   try {
     const libraries = await downloadLibraries({ ...context, name: 'Kafka', pom: 'kafka/pom.xml' });
-    return { origin: 'registry', java: java.program, libraries };
+    return { origin: 'registry', ...java, libraries };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
     throw error;
   }
 }
 
-async function findJava(environment: NodeJS.ProcessEnv): Promise<{ program: string } | { missing: string }> {
+async function findJava(
+  environment: NodeJS.ProcessEnv,
+): Promise<Pick<KafkaInstallation, 'java' | 'javaVersion'> | { missing: string }> {
   const home = environment.JAVA_HOME;
-  const program = home ? join(home, 'bin/java') : await findOnPath('java', environment);
-  if (!program) return { missing: `Java ${oldestJava} is not on the PATH` };
-  const { ok, stderr } = await runProgram(program, ['-version'], { timeoutMs: 20_000 });
+  const java = home ? join(home, 'bin/java') : await findOnPath('java', environment);
+  if (!java) return { missing: `Java ${oldestJava} is not on the PATH` };
+  const { ok, stderr } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
   const major = Number(/version "(\d+)/.exec(stderr)?.[1]);
   if (!ok || !(major >= oldestJava))
     return { missing: `Java ${oldestJava} or newer is needed, found ${major || 'none'}` };
-  return { program };
+  return { java, javaVersion: stderr };
 }
 
 /** Returns the `libs` folder beside a `kafka-server-start.sh` on the PATH, when it is Kafka 4. */

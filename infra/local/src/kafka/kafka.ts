@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KafkaLogin, KafkaTls } from '@runyard/service-kit/kafka-access';
 import { findDocker, ImageUnavailableError, startContainer } from '../docker.ts';
@@ -10,6 +10,7 @@ import type { ServerContext, StartedServer } from '../server-context.ts';
 import type { SupervisedProcess } from '../supervision/supervised-process.ts';
 import { ServerNotReadyError, waitForServer } from '../wait-for-server.ts';
 import { checkBroker, grantDeploymentRights } from './broker-access.ts';
+import { openClassArchive } from './class-archive.ts';
 import { BROKERS_VARIABLE, findExternalBroker } from './external-broker.ts';
 import { findKafka, type KafkaInstallation } from './installations.ts';
 import { imageVariables, type KafkaLogins, propertiesFile, serverProperties } from './server-properties.ts';
@@ -31,6 +32,9 @@ export interface MissingKafka {
 /** A broker at rest needs some 150 MB of heap; the serial collector and one compiler tier keep the rest small. */
 const javaOptions = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true'];
 
+/** Milliseconds that a broker has to end in order. */
+const STOP_MS = 8_000;
+
 /** Finds or starts a broker; when there is none, returns the reason, and the caller decides what to do without it. */
 export async function startKafka(context: ServerContext): Promise<KafkaServer | MissingKafka> {
   const named = await findExternalBroker(context.environment);
@@ -50,13 +54,14 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   const start = () =>
     'java' in found
       ? startInstalled(found, launch)
-      : startContainer(context.supervisor, docker ?? '', containerOptions(launch));
-  const server = await start().catch((error: unknown) => {
+      : startContainer(context.supervisor, docker ?? '', containerOptions(launch)).then((server) => ({ server }));
+  const started: Started | MissingKafka = await start().catch((error: unknown) => {
     if (error instanceof ImageUnavailableError && 'missing' in found)
       return { missing: `${found.missing}, and ${error.message}` };
     throw error;
   });
-  if ('missing' in server) return server;
+  if ('missing' in started) return started;
+  const { server, archive } = started;
   const brokers = [`${context.host}:${port}`];
   const ask = () =>
     logins ? grantDeploymentRights({ brokers, login: logins.platform }, logins.deployments) : checkBroker({ brokers });
@@ -69,7 +74,17 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   }
   const origin = 'java' in found ? found.origin : 'docker';
   context.progress(`Kafka (${origin}) on port ${port}`);
-  return { origin, brokers, ...(logins && { logins }), stop: async () => void (await server.stop(8_000)) };
+  const stop = async () => {
+    await server.stop(STOP_MS + (archive?.writingMs ?? 0));
+    await archive?.kept;
+  };
+  return { origin, brokers, ...(logins && { logins }), stop };
+}
+
+interface Started {
+  server: SupervisedProcess;
+  /** The archive of its classes: `kept` resolves after its end. */
+  archive?: { writingMs: number; kept: Promise<void> };
 }
 
 interface Launch {
@@ -79,7 +94,7 @@ interface Launch {
   logFile: string;
 }
 
-async function startInstalled(installation: KafkaInstallation, launch: Launch): Promise<SupervisedProcess> {
+async function startInstalled(installation: KafkaInstallation, launch: Launch): Promise<Started> {
   const { context, port, logins, logFile } = launch;
   const { dataDir } = context.supervisor;
   const folder = join(dataDir, 'kafka');
@@ -99,13 +114,17 @@ async function startInstalled(installation: KafkaInstallation, launch: Launch): 
     if (!formatted.ok)
       throw new InfrastructureError(`Kafka could not create its data folder: ${reasonOf(formatted.stderr)}`);
   }
-  return context.supervisor.start({
+  const classes = await readdir(installation.libraries);
+  const identity = [installation.javaVersion, installation.libraries, ...classes].join('\n');
+  const archive = await openClassArchive(identity, context.environment);
+  const server = await context.supervisor.start({
     name: 'Kafka',
     command: installation.java,
-    args: [...javaOptions, ...classPath, 'kafka.Kafka', configFile],
+    args: [...javaOptions, ...archive.options, ...classPath, 'kafka.Kafka', configFile],
     cwd: dataDir,
     logFile,
   });
+  return { server, archive: { writingMs: archive.writingMs, kept: server.exited.then(archive.close) } };
 }
 
 /** The name of the cluster in its own files; it is alone in its folder, so any name will do. */

@@ -5,6 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { takeExclusiveFile } from './exclusive-file.ts';
 
+/** Returns the user's folder for what is fetched or made once for all platforms of this machine. */
+export function cacheFolder(environment: NodeJS.ProcessEnv): string {
+  return join(environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), '.cache'), 'runyard');
+}
+
 /**
  * Returns a folder below the user's cache that `fill` fills once for each `identity` (say, the text of a pom). It
  * appears complete or not at all, and two processes that need it at once fill it once.
@@ -15,7 +20,7 @@ export async function ensureCachedFolder(
   environment: NodeJS.ProcessEnv,
   fill: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const cache = join(environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), '.cache'), 'runyard');
+  const cache = cacheFolder(environment);
   const folder = join(cache, `${name}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`);
   if (await exists(folder)) return folder;
   await mkdir(cache, { recursive: true });
