@@ -30,6 +30,7 @@ export * from './http/reply.ts';
 export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';
 export { type RequestOrigin, requestOrigin } from './http/request-origin.ts';
+export * from './http/request-target.ts';
 export * from './http/request-trace.ts';
 export * from './http/route-table.ts';
 export { sendStream } from './http/send-stream.ts';

@@ -8,11 +8,13 @@ import {
   asksForOtherProtocol,
   BadGatewayError,
   ClientDisconnectedError,
+  checkTarget,
   ErrorMetrics,
   refuseUpgrade,
   requestIdOf,
   type ServiceContext,
   serveWithoutUpgrade,
+  splitAbsoluteTarget,
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
@@ -33,7 +35,7 @@ import { forwardUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
 import type { ClientAddresses } from './requests/client-address.ts';
-import { checkHost, hostNameOf, requestedHost, splitAbsoluteTarget } from './requests/request-host.ts';
+import { checkHost, hostNameOf, requestedHost } from './requests/request-host.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
 import type { ProtectedResources } from './routing/protected-resources.ts';
 import { type Destination, resolveAtHost, resolvePath, sourceOf } from './routing/resolve-path.ts';
@@ -124,6 +126,7 @@ export class Gateway {
     });
     try {
       this.#refuseDelayed();
+      checkTarget(req);
       checkHost(req, this.#parts.addresses.trustsHeadersOf(req));
       context.admission.enter(res);
       const address = this.#parts.addresses.publicAddressOf(req);
@@ -249,6 +252,7 @@ export class Gateway {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { code: 'service_stopping', retryAfterSeconds: 1 });
       this.#refuseDelayed();
+      checkTarget(req);
       checkHost(req, this.#parts.addresses.trustsHeadersOf(req));
       context.admission.enter(socket);
       const limit = this.#limitOf(req);

@@ -59,6 +59,22 @@ describe('the gateway as a proxy', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
+  it.each(['metrics#', 'runs/wait#?x', 'mcp\\'])(
+    'passes on no path that a deployment could read as another: %s',
+    async (path) => {
+      const asked: unknown[] = [];
+      answer = ({ url }, res) => {
+        asked.push(url);
+        res.end();
+      };
+      const { hostname, port, pathname } = new URL(base);
+      const req = request({ hostname, port, path: `${pathname}/${path}`, headers: { 'x-api-key': key } }).end();
+      const [response] = (await once(req, 'response')) as [IncomingMessage];
+      response.resume();
+      expect([response.statusCode, asked]).toEqual([400, []]);
+    },
+  );
+
   it('ends the upstream request when the client leaves', async () => {
     let gone!: Promise<unknown>;
     answer = (_req, res) => {

@@ -124,6 +124,26 @@ describe('an app', () => {
     });
   });
 
+  /** Sends a target as it is, which `fetch` would encode; returns the status of the answer. */
+  const statusOf = async (target: string): Promise<number | undefined> => {
+    const { hostname, port } = new URL(url);
+    const req = request({ hostname, port, path: target }).end();
+    const [response] = (await once(req, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+
+  it.each(['#', '#?limit=1', '\\'])('refuses a path that some would read as another: one with %j', async (end) => {
+    await start();
+    expect(await statusOf(`/threads/${threadId}${end}`)).toBe(400);
+  });
+
+  it('serves a target in absolute form as the path in it', async () => {
+    await start();
+    expect(await statusOf(`http://other.example/threads/${threadId}?limit=2`)).toBe(200);
+    expect(await statusOf('http://other.example')).toBe(404);
+  });
+
   it('reads JSON with any content type', async () => {
     await start();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };

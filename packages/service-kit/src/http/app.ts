@@ -16,6 +16,7 @@ import type { ReadinessChecks } from './health.ts';
 import { redactPath } from './redact-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { checkTarget, splitAbsoluteTarget } from './request-target.ts';
 import { endRequestSpan, limitBaggage, startRequestSpan } from './request-trace.ts';
 import type { ValidationErrorStyle } from './validate-request.ts';
 
@@ -95,6 +96,7 @@ function observe(options: AppOptions): RequestHandler {
   const { cors = 'closed', isInner, loggedHeaders, internalToken } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
+    splitAbsoluteTarget(req);
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
     limitBaggage(req.headers);
@@ -125,6 +127,7 @@ function observe(options: AppOptions): RequestHandler {
         ...(loggedHeaders && { headers: loggedHeaders(req.headers) }),
       });
     });
+    checkTarget(req);
     if (corsRules) {
       if (isPreflight(req)) {
         answerPreflight(req, res, corsRules);

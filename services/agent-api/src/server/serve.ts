@@ -5,6 +5,7 @@ import {
   createApp,
   type EarlyListener,
   type ErrorForm,
+  isUnambiguousTarget,
   NotFoundError,
   type PrincipalVerifier,
   type ReadinessChecks,
@@ -135,7 +136,8 @@ function serveWebSockets(
     ? new ProjectWebSockets({ target: app.admitWebSocket, lifecycle, logger })
     : undefined;
   server.on('upgrade', (req, socket, head) => {
-    const url = urlBelow(settings.mountPrefix, req.url ?? '/');
+    const { url: target = '/' } = req;
+    const url = isUnambiguousTarget(target) ? urlBelow(settings.mountPrefix, target) : null;
     const isOfProtocol = url !== null && protocolSockets.isFor({ url }) && !settings.isDisabled(streamEvents);
     if (!asksForOtherProtocol(req) || (!isOfProtocol && !ofApp)) {
       serveWithoutUpgrade(server, req, socket, head);

@@ -1,21 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BadRequestError, isHost } from '@runyard/service-kit';
 
-/**
- * Splits a target in absolute form (`GET http://host/path`). It names the host itself, whatever `Host` says, which a
- * proxy replaces (RFC 9112, 3.2.2). A target with a user in it is left as it is, and leads nowhere.
- */
-export function splitAbsoluteTarget(req: IncomingMessage): void {
-  if (req.url === undefined || req.url.startsWith('/')) return;
-  const [, authority, rest = ''] = /^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(req.url) ?? [];
-  if (authority === undefined) return;
-  req.url = rest.startsWith('/') ? rest : `/${rest}`;
-  req.headers.host = authority;
-  for (let index = 0; index < req.rawHeaders.length; index += 2) {
-    if (req.rawHeaders[index]?.toLowerCase() === 'host') req.rawHeaders[index + 1] = authority;
-  }
-}
-
 /** Returns the host that the client requested, with its port, as it wrote them. */
 export function requestedHost(req: IncomingMessage, trustForwarded: boolean): string | undefined {
   return (trustForwarded && firstValue(req.headers['x-forwarded-host'])) || req.headers.host;
