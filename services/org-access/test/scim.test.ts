@@ -236,6 +236,7 @@ describe('a user', () => {
       'W/"2"',
     ]);
     expect((await scim.send('PUT', `/Users/${id}`, body)).headers.get('etag')).toBe('W/"2"');
+    expect(await scim.send('PUT', `/Users/${id}`, { ...body, active: null })).toMatchObject({ status: 400 });
   });
 
   it('is changed in the version that the client knows only, and not answered twice', async () => {
@@ -327,6 +328,7 @@ describe('a list', () => {
     ['userName eq "a\\u0022\'; DROP TABLE scim_user; --"', []],
     ['userName EQ "fa" AND Active Eq True', ['fa']],
     ['password eq "x"', 'invalidFilter'],
+    ['meta.created gt "0000-01-01T00:00:00Z"', 'invalidFilter'],
     ['userName', 'invalidFilter'],
     ['userName eq', 'invalidFilter'],
     ['userName eq "a" userName eq "b"', 'invalidFilter'],

@@ -115,7 +115,7 @@ function compareText(column: Column & { kind: 'text' }, operator: ComparisonOper
 function compareTime(expression: Sql, operator: ComparisonOperator, value: FilterValue, path: string): Sql {
   const time = typeof value === 'string' ? new Date(value) : new Date(Number.NaN);
   const year = time.getUTCFullYear();
-  if (Number.isNaN(year) || year < 0 || year > 9999)
+  if (Number.isNaN(year) || year < 1 || year > 9999)
     throw badRequest('invalidFilter', `${path} is compared with a time`);
   const bound = Prisma.sql`${time}::timestamptz`;
   if (operator === 'eq') return Prisma.sql`${expression} = ${bound}`;

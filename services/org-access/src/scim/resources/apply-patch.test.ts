@@ -55,3 +55,14 @@ it('a value counts once, in whatever order its parts come, and is removed by its
   );
   expect(removed).toEqual({ ims: [{ type: 'b' }], phoneNumbers: [work] });
 });
+
+it('null removes, so that what is required cannot be null: nobody is let in again by it', () => {
+  const off = { active: false, userName: 'ada', title: 'x' };
+  for (const change of [
+    op('replace', 'active', null),
+    op('add', null, { active: null }),
+    op('replace', 'userName', null),
+  ])
+    expect(() => patch(off, change)).toThrow(refusal('mutability'));
+  expect(patch(off, op('replace', 'title', null))).toEqual({ active: false, userName: 'ada' });
+});

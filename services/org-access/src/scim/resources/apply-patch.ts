@@ -49,7 +49,8 @@ function readChanges(type: ResourceType, operations: readonly PatchOperation[]):
       addExtension(op, place.extension!, value);
       return;
     }
-    if (place.attribute !== null) assertChangeable(place, op, filter);
+    // A value of null is none (RFC 7643, 2.5), so that it removes.
+    if (place.attribute !== null) assertChangeable(place, value === null ? 'remove' : op, filter);
     comparisons += own;
     changes.push({ op, place, filter, value });
     if (changes.length > CHANGES_MAX) throw badRequest('tooMany', `More than ${CHANGES_MAX} changes`);

@@ -37,6 +37,9 @@ export function requireSchema(body: ScimObject, schema: string): void {
 
 /** Returns one value of an attribute, or a list of them; undefined: nothing is left. @throws BadRequestError */
 export function normalizeValue(definition: Attribute, value: unknown, place: string): unknown {
+  // Its default would let a disabled person in.
+  if (value === null && definition.required && definition.type === 'boolean')
+    throw badRequest('invalidValue', `${place} must be true or false`);
   if (value === null || value === undefined) return undefined;
   if (!definition.multiValued) return normalizeSingle(definition, value, place);
   requireFewValues(value, place);
