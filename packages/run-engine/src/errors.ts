@@ -15,6 +15,15 @@ export class FencedError extends AppError<409> {
   }
 }
 
+/** A task has as many receivers of push notifications as it may. Protocols give it their own form. */
+export class TooManyPushConfigsError extends Error {
+  override readonly name = 'TooManyPushConfigsError';
+
+  constructor(max: number) {
+    super(`A task has at most ${max} push notification configurations`);
+  }
+}
+
 /**
  * Another transaction holds the thread for now: its row is locked, or the rows of a deleted thread with its id are
  * being removed. Nothing was changed. It has the SQLSTATE of a lock that was not available.

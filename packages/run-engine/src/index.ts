@@ -5,7 +5,7 @@ export { slotAfter } from './crons/slots.ts';
 export * from './crons/types.ts';
 export { openProjectCipher } from './encryption/open-project-cipher.ts';
 export { RunEngine } from './engine.ts';
-export { FencedError } from './errors.ts';
+export { FencedError, TooManyPushConfigsError } from './errors.ts';
 export { RunMetricReport, readRunMetrics } from './metrics/run-metric-totals.ts';
 export { RUN_COUNTERS, RUN_HISTOGRAM_BUCKETS, RUN_HISTOGRAMS, type RunMetric } from './metrics/run-metrics.ts';
 export { staleWriteCounter } from './metrics/stale-write-counter.ts';
@@ -18,7 +18,6 @@ export { type ApiServer, ApiServers, REGISTER_EVERY_MS } from './servers/api-ser
 export { TASK_CANCELED } from './tasks/cancel-waiting-task.ts';
 export { NEEDS_AUTH } from './tasks/needs-auth.ts';
 export { PushConfigs } from './tasks/push-configs.ts';
-export { PUSH_CONFIGS_MAX } from './tasks/store-push-configs.ts';
 export { SUPERSEDED } from './tasks/supersede-tasks.ts';
 export type { OutdatedState } from './threads/outdated-states.ts';
 export { FIRST_SLICE } from './threads/remove-orphans.ts';

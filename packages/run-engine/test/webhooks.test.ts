@@ -6,6 +6,7 @@ import {
   type AcceptedRun,
   type ClaimedWebhook,
   PushConfigs,
+  TooManyPushConfigsError,
   type WebhookContent,
   type WebhookLoad,
   WebhookQueue,
@@ -93,6 +94,24 @@ it.each(['run', 'thread'])('a task is pushed as canceled when its %s is deleted 
   const told = await onlyClaimed();
   expect(told).toMatchObject({ run: { run_id: taskId, status: 'interrupted' }, push: { configId: 'c' } });
   expect(signals).toBe(1);
+});
+
+it('a run whose receiver is one too many for its task is refused, and one that replaces a receiver is not', async () => {
+  const configs = new PushConfigs(fixture.pool);
+  const [threadId, taskId] = [await fixture.thread(), randomUUID()];
+  const receiver = { taskId, version: '1.0', url: 'https://push.test/in', host: 'push.test', secrets: {} } as const;
+  const bring = (configId: string) => ({ taskId, pushConfigs: [{ ...receiver, configId }] });
+  const first = await started({ threadId, runId: taskId, webhooks: [], task: bring('0') });
+  for (let number = 1; number < 20; number += 1) {
+    await configs.store({ ...receiver, threadId, configId: String(number) });
+  }
+  await fixture.engine.finishRun(success(first));
+  const answer = { ...aRun({ threadId, webhooks: [] }), followsRunId: taskId };
+  const late = fixture.engine.createRun({ ...answer, task: bring('20') });
+  await expect(late).rejects.toThrow(TooManyPushConfigsError);
+  await expect(configs.store({ ...receiver, threadId, configId: '20' })).rejects.toThrow(TooManyPushConfigsError);
+  await fixture.engine.createRun({ ...answer, task: bring('19') });
+  expect(await configs.list(taskId)).toHaveLength(20);
 });
 
 it('a run that ends is queued for its receiver with its whole content, even if run and thread are deleted at once', async () => {

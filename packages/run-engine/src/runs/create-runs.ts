@@ -4,13 +4,13 @@ import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { ConflictError, NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { ThreadHeldError } from '../errors.ts';
+import { ThreadHeldError, TooManyPushConfigsError } from '../errors.ts';
 import { insertEvents, templateValues } from '../event-rows.ts';
 import { haltedError } from '../halts/halt.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { isInScope } from '../scope.ts';
-import { insertPushConfigs } from '../tasks/store-push-configs.ts';
+import { findFullTasks, PUSH_CONFIGS_MAX, storePushConfigs } from '../tasks/store-push-configs.ts';
 import { encodePushConfig, type StoredPushConfig } from '../tasks/stored-push-config.ts';
 import { fencesOfNewThreads, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn } from '../threads/thread-ttl.ts';
@@ -105,7 +105,8 @@ export async function createRuns(
   const busy = await findBusyThreads(client, batch);
   const late = await findLateAnswers(client, batch);
   const full = await findFullThreads(client, batch, waitingRunsMax);
-  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late, full }, busy));
+  const fullTasks = await findFullTasks(client, pushConfigsOf(batch));
+  const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late, full, fullTasks }, busy));
   const unrefused = batch.filter((_, index) => !refusals[index]);
   if (unrefused.length === 0) return refusals as Error[];
 
@@ -113,7 +114,7 @@ export async function createRuns(
   const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
   const createdAt = await insertRuns(client, accepted, events);
   await recordRefusedWebhooks(client, accepted);
-  await insertPushConfigs(client, accepted);
+  await storePushConfigs(client, pushConfigsOf(accepted));
   const created = accepted.values();
   return refusals.map((refusal) => {
     if (refusal) return refusal;
@@ -130,7 +131,8 @@ function findRefusal(
     taken,
     late,
     full,
-  }: Omit<NamedThreads, 'interrupted'> & Record<'taken' | 'late' | 'full', Set<string>>,
+    fullTasks,
+  }: Omit<NamedThreads, 'interrupted'> & Record<'taken' | 'late' | 'full' | 'fullTasks', Set<string>>,
   busy: Set<string>,
 ): Error | undefined {
   if (item.isStateless && item.statelessThreadId !== undefined && !taken.has(item.threadId)) {
@@ -149,7 +151,14 @@ function findRefusal(
       internal: { threadId: item.threadId },
     });
   }
+  if (item.storedPushConfigs.some(({ taskId }) => fullTasks.has(taskId))) {
+    return new TooManyPushConfigsError(PUSH_CONFIGS_MAX);
+  }
   return undefined;
+}
+
+function pushConfigsOf(items: EncodedRun[]): StoredPushConfig[] {
+  return items.flatMap(({ storedPushConfigs }) => storedPushConfigs);
 }
 
 /**

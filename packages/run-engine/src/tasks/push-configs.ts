@@ -2,10 +2,11 @@ import { isForeignKeyViolation, withTransaction } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
+import { TooManyPushConfigsError } from '../errors.ts';
 import { lockThreads } from '../locks.ts';
 import { decodeSecrets } from '../webhooks/push-secrets.ts';
 import type { PushConfig, PushVersion } from '../webhooks/push-types.ts';
-import { storePushConfigs } from './store-push-configs.ts';
+import { findFullTasks, PUSH_CONFIGS_MAX, storePushConfigs } from './store-push-configs.ts';
 import { encodePushConfig } from './stored-push-config.ts';
 
 interface Row {
@@ -29,15 +30,17 @@ export class PushConfigs {
   }
 
   /**
-   * Stores a configuration; one with its id is replaced. Returns false when its task has as many as there may be.
-   * @throws NotFoundError when the task was deleted
+   * Stores a configuration; one with its id is replaced.
+   *
+   * @throws TooManyPushConfigsError; NotFoundError when the task was deleted
    */
-  async store(config: PushConfig): Promise<boolean> {
+  async store(config: PushConfig): Promise<void> {
     const stored = encodePushConfig(config, this.#cipher);
     try {
-      return await withTransaction(this.#pool, async (client) => {
+      await withTransaction(this.#pool, async (client) => {
         await lockThreads(client, [config.threadId]);
-        return (await storePushConfigs(client, [stored])) > 0;
+        if ((await findFullTasks(client, [stored])).size > 0) throw new TooManyPushConfigsError(PUSH_CONFIGS_MAX);
+        await storePushConfigs(client, [stored]);
       });
     } catch (error) {
       if (isForeignKeyViolation(error)) throw new NotFoundError('Task not found', { cause: error });

@@ -1,3 +1,4 @@
+import { TooManyPushConfigsError } from '@runyard/run-engine';
 import { BadRequestError, ConflictError, UnprocessableError } from '@runyard/service-kit';
 import { A2aError } from '../protocol/a2a-error.ts';
 
@@ -7,6 +8,7 @@ export function toA2aError(error: unknown): A2aError | undefined {
   if (error instanceof UnprocessableError || error instanceof BadRequestError) {
     return new A2aError('INVALID_PARAMS', error.message);
   }
-  if (error instanceof ConflictError) return new A2aError('UNSUPPORTED_OPERATION', error.message);
+  if (error instanceof ConflictError || error instanceof TooManyPushConfigsError)
+    return new A2aError('UNSUPPORTED_OPERATION', error.message);
   return undefined;
 }

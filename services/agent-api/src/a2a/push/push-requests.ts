@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { A2aPushConfig } from '@runyard/contracts';
-import { PUSH_CONFIGS_MAX, type PushConfig, type PushConfigs, type PushSecrets } from '@runyard/run-engine';
+import type { PushConfig, PushConfigs, PushSecrets } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
 import { type Fields, isFields } from '../../http/fields.ts';
 import { isAppPath, type WebhookTargets } from '../../webhooks/webhook-targets.ts';
@@ -29,7 +29,7 @@ export class PushRequests {
     this.#options = options;
   }
 
-  /** Checks a configuration that a client sends, its URL, and that its task may have one more. @throws A2aError */
+  /** Checks a configuration that a client sends, and its URL. @throws A2aError */
   async accept(
     fields: Fields,
     { taskId, version }: { taskId: string; version: A2aVersion },
@@ -45,16 +45,17 @@ export class PushRequests {
     // Clients may choose the id; they replace a configuration by its id.
     const configId = line(fields, 'id') ?? randomUUID();
     if (configId.length > ID_MAX) throw invalidParams('id', `must have at most ${ID_MAX} characters`);
-    const known = await this.#options.configs.list(taskId);
-    const others = known.filter((config) => config.configId !== configId);
-    if (others.length >= PUSH_CONFIGS_MAX) throw tooMany();
     return { taskId, configId, version, url: target.url, host: target.host, secrets: secretsOf(fields) };
   }
 
-  /** Returns the configuration with what was sent of it; others show none of its secrets. @throws A2aError */
+  /**
+   * Returns the configuration with what was sent of it; others show none of its secrets.
+   *
+   * @throws A2aError, TooManyPushConfigsError
+   */
   async create(task: TaskRecord, fields: Fields, version: A2aVersion): Promise<A2aPushConfig> {
     const config = await this.accept(fields, { taskId: task.taskId, version });
-    if (!(await this.#options.configs.store({ ...config, threadId: task.contextId }))) throw tooMany();
+    await this.#options.configs.store({ ...config, threadId: task.contextId });
     const { token, authentication } = config.secrets;
     return { ...toWire(config), ...(token !== undefined && { token }), ...(authentication && { authentication }) };
   }
@@ -87,13 +88,6 @@ export class PushRequests {
 function toWire({ configId: id, taskId, url, secrets }: Omit<PushConfig, 'threadId'>): A2aPushConfig {
   const { authentication } = secrets;
   return { id, taskId, url, ...(authentication && { authentication: { scheme: authentication.scheme } }) };
-}
-
-function tooMany(): A2aError {
-  return new A2aError(
-    'UNSUPPORTED_OPERATION',
-    `A task has at most ${PUSH_CONFIGS_MAX} push notification configurations`,
-  );
 }
 
 /** @throws A2aError */
