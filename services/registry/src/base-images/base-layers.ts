@@ -12,9 +12,9 @@ const RETRIES = 2;
 
 /** Gives images the layers of their base: each is fetched once, and the images of all deployments mount it. */
 export class BaseLayers {
-  readonly #blobs: Pick<Blobs, 'exists' | 'mountBaseLayer' | 'store'>;
+  readonly #blobs: Pick<Blobs, 'keep' | 'mountBaseLayer' | 'store'>;
 
-  constructor(blobs: Pick<Blobs, 'exists' | 'mountBaseLayer' | 'store'>) {
+  constructor(blobs: Pick<Blobs, 'keep' | 'mountBaseLayer' | 'store'>) {
     this.#blobs = blobs;
   }
 
@@ -38,7 +38,7 @@ export class BaseLayers {
   }
 
   async #mount(deploymentId: string, { digest }: Descriptor): Promise<boolean> {
-    return (await this.#blobs.exists(deploymentId, digest)) || this.#blobs.mountBaseLayer(deploymentId, digest);
+    return (await this.#blobs.keep(deploymentId, digest)) || this.#blobs.mountBaseLayer(deploymentId, digest);
   }
 
   /** Fetches one layer, and retries after a broken connection. */

@@ -13,7 +13,6 @@ import {
 import type { ImageOwner } from '../stored-images/image-owner.ts';
 import type { RegistryStore, Upload } from '../stored-images/registry-store.ts';
 
-const UPLOAD_KEPT_MS = 24 * 3_600_000;
 /** Pieces that an upload may have, and bytes for each further one: each piece is an object and an entry in the row. */
 const PIECES_FREE = 1_000;
 const BYTES_PER_FURTHER_PIECE = 1024 * 1024;
@@ -50,8 +49,9 @@ export class Blobs {
     return { size: blob.size, open: (range) => readBlob(this.#storage.objects, blob.parts, range) };
   }
 
-  async exists(deploymentId: string, digest: string): Promise<boolean> {
-    return DIGEST.test(digest) && (await this.#store.findBlob(deploymentId, digest)) !== null;
+  /** Keeps a blob for an image that is being pushed. @returns whether it is there */
+  async keep(deploymentId: string, digest: string): Promise<boolean> {
+    return DIGEST.test(digest) && this.#store.keepBlob(deploymentId, digest);
   }
 
   /** Gives the deployment a layer of a base image. @returns whether the layer is there */
@@ -59,10 +59,7 @@ export class Blobs {
     return DIGEST.test(digest) && this.#store.mountBaseLayer(deploymentId, digest);
   }
 
-  /** Begins an upload and removes uploads that were abandoned long ago. */
-  async begin(deploymentId: string): Promise<Upload> {
-    const stale = await this.#store.staleUploads(deploymentId, new Date(Date.now() - UPLOAD_KEPT_MS));
-    for (const { id } of stale) await this.#discard(deploymentId, id);
+  begin(deploymentId: string): Promise<Upload> {
     return this.#store.beginUpload(deploymentId);
   }
 
@@ -129,7 +126,7 @@ export class Blobs {
     const surplus = await this.#store.finishUpload(deploymentId, upload, digest);
     if (surplus) return this.#storage.removals.remove(surplus);
     // Another request has finished or continued the upload.
-    if (!(await this.exists(deploymentId, digest))) throw outOfOrderUpload(await this.upload(deploymentId, id));
+    if (!(await this.keep(deploymentId, digest))) throw outOfOrderUpload(await this.upload(deploymentId, id));
   }
 
   /**

@@ -6,7 +6,13 @@ import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { ControlPlaneQuestions } from '../deployments/control-plane-questions.ts';
 import type { Prisma } from '../generated/client.ts';
-import { deleteUnsharedBlobs, listManifests, lockImages } from '../stored-images/linked-manifests.ts';
+import { BASE_LAYERS } from '../stored-images/image-owner.ts';
+import {
+  deleteUnnamedBlobs,
+  deleteUnsharedBlobs,
+  listManifests,
+  lockImages,
+} from '../stored-images/linked-manifests.ts';
 import type { RegistryStore } from '../stored-images/registry-store.ts';
 import { findGarbageManifests } from './garbage-manifests.ts';
 
@@ -23,6 +29,8 @@ export interface ImageGarbageCollectionOptions {
 const SWEEP_MS = 60 * 60_000;
 /** Longer than it takes to make any image: its layers are there before it is. */
 const UNUSED_MS = 25 * 60 * 60_000;
+/** Uploads that nobody continues and blobs that no manifest names are removed after so long: a push takes less. */
+const ABANDONED_MS = 24 * 60 * 60_000;
 /** Longer than any token, and any upload. */
 const FORGOTTEN_MS = 48 * 60 * 60_000;
 
@@ -42,9 +50,9 @@ export function startImageGarbageCollection(
 }
 
 /**
- * Removes pushed images that are named only by revisions too old to be deployed again, and layers of base images that no
- * image has. A revision that names an image while it is removed is as one that came after: nothing promises that the image
- * it names is there.
+ * Removes pushed images that are named only by revisions too old to be deployed again, what was pushed and became no
+ * image, and layers of base images that no image has. A revision that names an image while it is removed is as one that
+ * came after: nothing promises that the image it names is there.
  */
 export class ImageGarbageCollection {
   readonly #options: ImageGarbageCollectionOptions;
@@ -71,35 +79,54 @@ export class ImageGarbageCollection {
 
   async remove(): Promise<void> {
     const { store, removals } = this.#options;
+    const abandonedBefore = new Date(Date.now() - ABANDONED_MS);
+    await removals.remove(await store.forgetAbandonedUploads(abandonedBefore));
+    await this.#removeUnnamedBlobs(abandonedBefore);
     await removals.remove(await store.forgetBaseLayers(new Date(Date.now() - UNUSED_MS)));
     await store.forgetDeployments(new Date(Date.now() - FORGOTTEN_MS));
     await this.#removeOldImages();
   }
 
+  async #removeUnnamedBlobs(awaitingBefore: Date): Promise<void> {
+    const { database } = this.#options;
+    const found = await database.prisma.$queryRaw<{ deploymentId: string }[]>`
+      SELECT DISTINCT deployment_id AS "deploymentId" FROM registry_blob
+      WHERE awaits_manifest_since < ${awaitingBefore} AND deployment_id <> ${BASE_LAYERS.deploymentId}::uuid`;
+    await this.#removeEach(found, (deploymentId) =>
+      database.transact((transaction) => deleteUnnamedBlobs(transaction, deploymentId, awaitingBefore)),
+    );
+  }
+
   async #removeOldImages(): Promise<void> {
-    const { database, logger } = this.#options;
+    const { database, controlPlane } = this.#options;
     // A project's images are removed by the platform itself, which makes them.
     const pushedTo = await database.prisma.registryManifest.findMany({
       where: { repository: { not: PROJECT_REPOSITORY } },
       distinct: ['deploymentId'],
       select: { deploymentId: true },
     });
-    for (const { deploymentId } of pushedTo) {
+    await this.#removeEach(pushedTo, async (deploymentId) => {
+      const named = await controlPlane.namedImages(deploymentId);
+      if (named.old.length === 0) return [];
+      return database.transact((transaction) => deleteGarbage(transaction, deploymentId, named));
+    });
+  }
+
+  /** @param release takes what nobody needs of a deployment from it, and returns keys of objects without an owner */
+  async #removeEach(
+    deployments: readonly { deploymentId: string }[],
+    release: (deploymentId: string) => Promise<string[]>,
+  ): Promise<void> {
+    const { removals, logger } = this.#options;
+    for (const { deploymentId } of deployments) {
       if (!(await this.#task.mayContinue())) return;
       try {
-        await this.#removeOldImagesOf(deploymentId);
+        await removals.remove(await release(deploymentId));
       } catch (error) {
         // A failure for one deployment does not keep the images of others from being removed.
         logger.warn('image garbage collection failed', { deploymentId, error });
       }
     }
-  }
-
-  async #removeOldImagesOf(deploymentId: string): Promise<void> {
-    const { database, removals, controlPlane } = this.#options;
-    const named = await controlPlane.namedImages(deploymentId);
-    if (named.old.length === 0) return;
-    await removals.remove(await database.transact((transaction) => deleteGarbage(transaction, deploymentId, named)));
   }
 }
 

@@ -14,8 +14,11 @@ export async function sendBlob(
   { dependencies, req, res }: Exchange,
   { deploymentId, digest }: Place & { digest: string },
 ): Promise<void> {
-  const { size, open } = await dependencies.blobs.find(deploymentId, digest);
+  const { blobs } = dependencies;
   const isHead = req.method === 'HEAD';
+  // Image tools ask so for what they need not push again.
+  if (isHead) await blobs.keep(deploymentId, digest);
+  const { size, open } = await blobs.find(deploymentId, digest);
   const asked = isHead ? null : parseRange(req.headers.range, size);
   const range = asked ?? { first: 0, last: size - 1 };
   res.writeHead(asked ? 206 : 200, {
@@ -86,7 +89,7 @@ async function beginUpload(exchange: Exchange, place: Place, owner: ImageOwner):
   const { deploymentId } = place;
   const { blobs } = exchange.dependencies;
   const { digest, mount } = queryOf(exchange);
-  if (mount !== undefined && (await blobs.exists(deploymentId, mount))) return sendBlobCreated(exchange, place, mount);
+  if (mount !== undefined && (await blobs.keep(deploymentId, mount))) return sendBlobCreated(exchange, place, mount);
   const upload = await blobs.begin(deploymentId);
   if (digest === undefined) return sendUpload(exchange, 202, place, upload);
   await blobs.finish(owner, upload.id, { digest, body: bytesOf(exchange) });

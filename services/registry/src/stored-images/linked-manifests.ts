@@ -85,6 +85,39 @@ export function deleteUnsharedBlobs(
   return deleteBlobs(transaction, deploymentId, free);
 }
 
+/** Blobs of one deployment that one transaction looks at; the next sweep looks at others. */
+const UNNAMED_MAX = 10_000;
+
+/**
+ * Deletes blobs that have waited since for a manifest, and that none names. Those that one names wait no more: they are
+ * deleted with it.
+ *
+ * @returns keys of objects that have no owner any more
+ */
+export async function deleteUnnamedBlobs(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  awaitingBefore: Date,
+): Promise<string[]> {
+  await lockImages(transaction, deploymentId);
+  // Whoever pushes one of them meanwhile, or asks for it, waits for this transaction.
+  const rows = await transaction.$queryRaw<{ digest: string }[]>`
+    SELECT digest FROM registry_blob
+    WHERE deployment_id = ${deploymentId}::uuid AND awaits_manifest_since < ${awaitingBefore}
+    ORDER BY awaits_manifest_since LIMIT ${UNNAMED_MAX} FOR UPDATE`;
+  const named = blobsOf(await listManifests(transaction, deploymentId));
+  const waiting = rows.map(({ digest }) => digest);
+  await transaction.registryBlob.updateMany({
+    where: { deploymentId, digest: { in: waiting.filter((digest) => named.has(digest)) } },
+    data: { awaitsManifestSince: null },
+  });
+  return deleteBlobs(
+    transaction,
+    deploymentId,
+    waiting.filter((digest) => !named.has(digest)),
+  );
+}
+
 /** Deletes blobs. @returns keys of their objects, which have no owner any more */
 export async function deleteBlobs(
   transaction: Prisma.TransactionClient,

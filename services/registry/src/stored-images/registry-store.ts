@@ -116,11 +116,8 @@ export class RegistryStore {
       const { id, size, parts } = upload;
       const ended = await transaction.registryUpload.deleteMany({ where: { id, deploymentId, size } });
       if (ended.count === 0) return null;
-      const made = await transaction.registryBlob.createMany({
-        data: [{ deploymentId, digest, size, parts: toJson(parts) }],
-        skipDuplicates: true,
-      });
-      const surplus = made.count > 0 ? [] : keysOf(parts);
+      const stored = keysOf(await storeBlob(transaction, { deploymentId, digest, size, parts, isShared: false }));
+      const surplus = keysOf(parts).filter((key) => !stored.includes(key));
       await pendingObjects.removeOwner(transaction, surplus);
       return surplus;
     });
@@ -137,18 +134,36 @@ export class RegistryStore {
     });
   }
 
-  /** Returns uploads that were not continued since. */
-  async staleUploads(deploymentId: string, before: Date): Promise<Upload[]> {
-    const rows = await this.#database.prisma.registryUpload.findMany({
-      where: { deploymentId, changedAt: { lt: before } },
+  /** Deletes uploads that were not continued since. @returns keys of their objects, which have no owner any more */
+  async forgetAbandonedUploads(changedBefore: Date): Promise<string[]> {
+    return this.#database.transact(async (transaction) => {
+      const forgotten = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
+        DELETE FROM registry_upload WHERE changed_at < ${changedBefore} RETURNING parts`;
+      const keys = forgotten.flatMap(({ parts }) => keysOf(parts));
+      await pendingObjects.removeOwner(transaction, keys);
+      return keys;
     });
-    return rows.map((row) => ({ id: row.id, size: Number(row.size), parts: partsOf(row.parts) }));
   }
 
   async findBlob(deploymentId: string, digest: string): Promise<Blob | null> {
     const where = { deploymentId_digest: { deploymentId, digest } };
     const row = await this.#database.prisma.registryBlob.findUnique({ where });
     return row && { size: Number(row.size), parts: partsOf(row.parts) };
+  }
+
+  /**
+   * Keeps a blob that waits for its manifest as long as one that has just been pushed.
+   *
+   * @returns whether it is there
+   */
+  async keepBlob(deploymentId: string, digest: string): Promise<boolean> {
+    const { registryBlob } = this.#database.prisma;
+    const where = { deploymentId, digest };
+    const { count } = await registryBlob.updateMany({
+      where: { ...where, awaitsManifestSince: { not: null } },
+      data: { awaitsManifestSince: new Date() },
+    });
+    return count > 0 || (await registryBlob.count({ where })) > 0;
   }
 
   /**
@@ -164,9 +179,9 @@ export class RegistryStore {
       const { count } = await transaction.registryBlob.updateMany({ where: of, data: { usedAt: new Date() } });
       if (count === 0) return false;
       const { size, parts } = await transaction.registryBlob.findUniqueOrThrow({ where: { deploymentId_digest: of } });
-      await transaction.registryBlob.createMany({
-        data: [{ deploymentId, digest, size, parts: toJson(partsOf(parts)), isShared: true }],
-        skipDuplicates: true,
+      await storeBlob(transaction, {
+        ...{ deploymentId, digest, size: Number(size), parts: partsOf(parts) },
+        isShared: true,
       });
       return true;
     });
@@ -311,8 +326,21 @@ async function lockDeployment(transaction: Prisma.TransactionClient, deploymentI
   if (rows.length === 0) throw new RegistryError('NAME_UNKNOWN', 'The deployment was deleted.');
 }
 
+/** Stores a blob that a manifest will name. One that is there is kept as long as this one. @returns the parts it has */
+async function storeBlob(
+  transaction: Prisma.TransactionClient,
+  { deploymentId, digest, size, parts, isShared }: Blob & { deploymentId: string; digest: string; isShared: boolean },
+): Promise<BlobPart[]> {
+  const rows = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
+    INSERT INTO registry_blob AS blob (deployment_id, digest, size, parts, is_shared)
+    VALUES (${deploymentId}::uuid, ${digest}, ${size}::bigint, ${JSON.stringify(parts)}::jsonb, ${isShared})
+    ON CONFLICT (deployment_id, digest) DO UPDATE
+    SET awaits_manifest_since = CASE WHEN blob.awaits_manifest_since IS NOT NULL THEN now() END
+    RETURNING parts`;
+  return rows[0]!.parts;
+}
+
 const partsOf = (json: unknown) => json as BlobPart[];
-const toJson = (parts: BlobPart[]) => parts as unknown as Prisma.InputJsonArray;
 
 function exclude(digests: string[], rows: { digest: string }[]): string[] {
   const known = new Set(rows.map(({ digest }) => digest));
