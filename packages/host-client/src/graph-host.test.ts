@@ -94,3 +94,33 @@ it('a project does not load in a host of another version, and the error names bo
   const hello = { ...HELLO, protocol: 7, protocols: [7, 8] };
   await expect(startScriptedHost({}, hello)).rejects.toThrow('speaks protocol 7, 8, not 1');
 });
+
+const hanging = { onEvents: () => new Promise<void>(() => {}) };
+const events = (...bytes: number[]) => ({
+  t: 'run.events',
+  events: bytes.map((length) => ['values', 'values', length]),
+});
+
+it('a host that sends events of a run for which it has no credit is ended', async () => {
+  const { host, exits } = await startScriptedHost({ init: [loaded], 'run.start': [events(2 ** 20), events(1)] });
+  const run = host.startRun({} as never, {} as never, hanging);
+  const reason = 'the graph host sent events of a run for which it had no credit';
+  expect(await run.settled).toEqual({ kind: 'lost', cause: 'exited', reason });
+  expect(exits).toEqual(['sent events of a run for which it had no credit']);
+});
+
+it('events without bytes, which would take no credit, are not the protocol', async () => {
+  const { host } = await startScriptedHost({ init: [loaded], 'run.start': [events(0)] });
+  const run = host.startRun({} as never, {} as never, hanging);
+  expect(await run.settled).toMatchObject({ kind: 'lost', reason: expect.stringContaining('run.events') });
+});
+
+it('a host may send one event of any size while a run has credit left, and more when it is given some', async () => {
+  const settled = { t: 'run.settled', kind: 'done', valuesBytes: null, interruptsBytes: null };
+  const start = [events(2 ** 20 - 1, 2 ** 25)];
+  const { host } = await startScriptedHost({ init: [loaded], 'run.start': start, 'run.credit': [events(1), settled] });
+  const lengths: number[] = [];
+  const run = host.startRun({} as never, {} as never, { onEvents: (delivered) => void lengths.push(delivered.length) });
+  expect((await run.settled).kind).toBe('done');
+  expect(lengths.slice(0, 2)).toEqual([2, 1]);
+});

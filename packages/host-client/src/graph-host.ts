@@ -214,7 +214,12 @@ class ChildGraphHost implements GraphHost {
 
   startRun(request: ExecutionRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
     const use = this.#uses.newNumber();
-    const run = new ParentRun(this.#connection, use, handlers);
+    const run = new ParentRun({
+      connection: this.#connection,
+      use,
+      creditBytes: this.#limits.creditBytes,
+      handlers,
+    });
     if (this.#exitReason !== undefined) {
       run.loseChild(this.#lostOutcome(this.#exitReason));
       return run;

@@ -13,12 +13,22 @@ interface Batch {
   afterPut: number;
 }
 
+export interface ParentRunOptions {
+  connection: HostConnection;
+  use: number;
+  /** Bytes of events that the child may send before it is granted more. */
+  creditBytes: number;
+  handlers: RunHandlers;
+}
+
 export class ParentRun {
   readonly settled: Promise<ExecutionOutcome>;
   readonly stopped: Promise<void>;
   readonly #connection: HostConnection;
   readonly #use: number;
   readonly #handlers: RunHandlers;
+  /** Bytes of events that the child may still send. It may send one more event, of any size, while there are any. */
+  #credit: number;
   #resolve!: (outcome: ExecutionOutcome) => void;
   #resolveStopped!: () => void;
   #isSettled = false;
@@ -30,9 +40,10 @@ export class ParentRun {
   /** The child's outcome, kept until everything before it has been delivered. */
   #outcome: ExecutionOutcome | undefined;
 
-  constructor(connection: HostConnection, use: number, handlers: RunHandlers) {
+  constructor({ connection, use, creditBytes, handlers }: ParentRunOptions) {
     this.#connection = connection;
     this.#use = use;
+    this.#credit = creditBytes;
     this.#handlers = handlers;
     this.settled = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -65,7 +76,12 @@ export class ParentRun {
     if (!this.#isSettled) this.#handlers.onBegun?.();
   }
 
+  /** Ends the host when it does not wait for credit: what it sends would fill the memory of its parent. */
   receiveEvents({ events }: ToParent['run.events'], raw: Buffer): void {
+    if (!this.#takeCredit(events)) {
+      this.#connection.closeOnFault('sent events of a run for which it had no credit');
+      return;
+    }
     let position = 0;
     const decoded = events.map(([mode, event, length]) => {
       const data = raw.toString('utf8', position, position + length);
@@ -122,7 +138,17 @@ export class ParentRun {
     for (const { bytes } of this.#batches.splice(0)) this.#grant(bytes);
   }
 
+  /** Returns false when there was no credit left for one of these events. */
+  #takeCredit(events: ToParent['run.events']['events']): boolean {
+    return events.every(([, , bytes]) => {
+      const hasCredit = this.#credit > 0;
+      this.#credit -= bytes;
+      return hasCredit;
+    });
+  }
+
   #grant(bytes: number): void {
+    this.#credit += bytes;
     this.#connection.send(this.#use, { t: 'run.credit', use: this.#use, bytes });
   }
 

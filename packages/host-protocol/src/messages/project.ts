@@ -51,7 +51,10 @@ const Project = form(
 const Limits = form(
   'Limits',
   Type.Object({
-    creditBytes: Type.Integer({ description: 'Bytes of events that a run may send before it is given credit.' }),
+    creditBytes: Type.Integer({
+      description:
+        'Bytes of events that a run may send before it is given credit. While some is left one more event may be sent, of any size; a host that sends one without is ended.',
+    }),
     bufferBytes: Type.Integer({ description: 'Bytes of events that may wait for credit before the run fails.' }),
     eventBytes: Type.Integer({
       description: 'Bytes of one event; a larger one is left out, and an event of mode `stream.gap` says so.',

@@ -150,7 +150,7 @@ export const runsToParent = {
     'run.events',
     {
       use: Use,
-      events: Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Integer({ minimum: 0 })]), {
+      events: Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Integer({ minimum: 1 })]), {
         description: 'mode, event name and byte length of each',
       }),
     },
