@@ -12,6 +12,7 @@ export * from './graph-process.ts';
 export { LARGE_STATE_BYTES, mayOverloadDatabase } from './postgres/backend-errors.ts';
 export { PostgresCheckpoints } from './postgres/postgres-checkpoints.ts';
 export {
+  type OpenedStore,
   PostgresStore,
   type StoreTtl,
 } from './postgres/postgres-store.ts';

@@ -28,6 +28,7 @@ export { isPoolBusy, openPool, readPoolStats } from './pool.ts';
 export { reportDeploymentPoolMetrics, reportPoolMetrics } from './pool-metrics.ts';
 export { ReadLimits, underCurrentLimits } from './read-limits.ts';
 export * from './retry-start-step.ts';
+export { rowsWithinBytes, type SizedRows, toSizedRows } from './rows-within-bytes.ts';
 export { runMigrations } from './run-migrations.ts';
 export {
   openServiceDatabase,

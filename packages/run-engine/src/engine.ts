@@ -1,3 +1,4 @@
+import type { SizedRows } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
 import { CronFiring } from './crons/cron-firing.ts';
@@ -13,7 +14,15 @@ import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { Halts } from './runs/halts.ts';
 import { MissingKeys } from './runs/missing-keys.ts';
-import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
+import {
+  findRuns,
+  getRun,
+  listRuns,
+  listRunsWithin,
+  type RunQuery,
+  readOutcome,
+  runsInFlight,
+} from './runs/read-runs.ts';
 import { RELEASE_DELAYS_MS, type ReleaseOptions, releaseRun } from './runs/release-runs.ts';
 import { RunClaims } from './runs/run-claims.ts';
 import { RunCommits } from './runs/run-commits.ts';
@@ -163,9 +172,14 @@ export class RunEngine {
     return readOutcome(this.#pool, run, maxValuesBytes, this.#cipher);
   }
 
-  /** Returns the newest first. A run that cannot be decrypted has a `fault`. Throws PayloadTooLargeError above `maxBytes`. */
+  /** Returns the newest first. A run that cannot be decrypted has a `fault`. */
   listRuns(query: RunQuery): Promise<RunRecord[]> {
     return listRuns(this.#pool, query, this.#cipher);
+  }
+
+  /** Returns the same runs with the bytes of their rows; none where those are more than `maxBytes`. */
+  listRunsWithin(query: RunQuery & { maxBytes: number }): Promise<SizedRows<RunRecord>> {
+    return listRunsWithin(this.#pool, query, this.#cipher);
   }
 
   /** Returns the named runs that exist, in no order. A run that cannot be decrypted has a `fault`. */

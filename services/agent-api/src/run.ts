@@ -41,6 +41,7 @@ import { ProtocolWebSockets } from './event-protocol/protocol-web-sockets.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
 import { requireJson } from './http/json-content.ts';
+import { ListRoom } from './http/list-room.ts';
 import { openMcp } from './mcp/open-mcp.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
 import { type MetaParts, metaRoutes } from './meta/meta-routes.ts';
@@ -109,7 +110,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('run engine', () => engine.close());
   const checkpoints = new PostgresCheckpoints({ pool, metrics, onStaleWrite: () => staleWrite('checkpoint'), cipher });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
-  const store = openStore({ project, pool, cipher, host, guard, logger });
+  const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT });
+  results.observe(metrics);
+  const listRoom = new ListRoom(results.budget);
+  const store = openStore({ project, pool, cipher, listRoom, host, guard, logger });
   lifecycle.onStop('store', () => store.close());
 
   const readers = openReaders(engine, streams, pool, context);
@@ -118,6 +122,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     prisma,
     pool,
     cipher,
+    listRoom,
     engine,
     checkpoints,
     store: store.backend,
@@ -137,6 +142,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     prisma,
     pool,
     cipher,
+    listRoom,
     graphs: project.graphs,
     environment: { ...process.env, ...environment },
     removal: {
@@ -175,19 +181,25 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     tracing,
     logger,
   };
-  const runs = new RunService({ ...toAccept, onDeleted: () => readers.wake() });
+  const runs = new RunService({ ...toAccept, listRoom, onDeleted: () => readers.wake() });
   const requireRun: RequireRun = (scope, threadId, runId) => runs.find(scope, threadId, runId);
   const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.stop());
   const halting = createHaltRounds({ engine, streams, wakeups, pool, logger });
   lifecycle.onStop('halt rounds', () => halting.stop());
-  const crons = openCrons({ ...toAccept, prisma, cipher, signals: openSignals('crons'), metrics, graphIds });
+  const crons = openCrons({
+    ...toAccept,
+    prisma,
+    cipher,
+    listRoom,
+    signals: openSignals('crons'),
+    metrics,
+    graphIds,
+  });
   lifecycle.onStop('crons', () => crons.scheduler.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
   const feedback = await retryStartStep(() => openFeedback({ pool, ttlSeconds }), context);
   const { open, watch, ends } = readers;
-  const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT });
-  results.observe(metrics);
   const answerSources = { engine, streams, watch, ends, open, results };
   const answers = new RunAnswers(runs, answerSources, feedback.tokens);
   const agUi = openAgUi({

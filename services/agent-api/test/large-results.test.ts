@@ -169,6 +169,97 @@ describe('tasks with large content', () => {
   });
 });
 
+describe('a list of large rows', () => {
+  const ROW_BYTES = 7 * MIB;
+  const mark = { kind: 'large' };
+  /** Compressed, it takes a hundredth of that. */
+  const grown = `jsonb_build_object('text', repeat('a', ${ROW_BYTES}))`;
+  const five = <T>(make: (n: number) => Promise<T>) => Promise.all([1, 2, 3, 4, 5].map(make));
+  const makeThread = () => deployment.client.threads.create({ metadata: mark });
+
+  const lists: [string, () => Promise<(limit: number) => ReturnType<typeof ask>>][] = [
+    [
+      'assistants',
+      async () => {
+        await five(() => deployment.client.assistants.create({ graphId: 'echo', metadata: mark }));
+        await deployment.pool.query(`UPDATE assistant SET context = ${grown} WHERE metadata @> $1`, [mark]);
+        return (limit) => ask(`${deployment.url}/assistants/search`, { body: { metadata: mark, limit } });
+      },
+    ],
+    [
+      'versions of an assistant',
+      async () => {
+        const { assistant_id: id } = await deployment.client.assistants.create({ graphId: 'echo' });
+        for (let n = 0; n < 4; n += 1) await deployment.client.assistants.update(id, { metadata: { n } });
+        await deployment.pool.query(`UPDATE assistant_version SET config = ${grown} WHERE assistant_id = $1`, [id]);
+        return (limit) => ask(`${deployment.url}/assistants/${id}/versions`, { body: { limit } });
+      },
+    ],
+    [
+      'crons',
+      async () => {
+        await five(() => deployment.client.crons.create('echo', { schedule: '0 0 1 1 *', metadata: mark }));
+        await deployment.pool.query(`UPDATE cron SET metadata = metadata || ${grown}`);
+        return (limit) => ask(`${deployment.url}/runs/crons/search`, { body: { metadata: mark, limit } });
+      },
+    ],
+    [
+      'items of the store',
+      async () => {
+        await five((n) => deployment.client.store.putItem(['large'], `${n}`, mark));
+        await deployment.pool.query(`UPDATE store_item SET value = value || ${grown}`);
+        return (limit) => ask(`${deployment.url}/store/items/search`, { body: { namespace_prefix: ['large'], limit } });
+      },
+    ],
+    [
+      'runs of a thread',
+      async () => {
+        const { thread_id: id } = await makeThread();
+        const body = { assistant_id: 'echo', multitask_strategy: 'enqueue', after_seconds: 3_600 };
+        for (let n = 0; n < 5; n += 1) await ask(`${deployment.url}/threads/${id}/runs`, { body });
+        await deployment.pool.query(`UPDATE run SET metadata = ${grown} WHERE thread_id = $1`, [id]);
+        return (limit) => ask(`${deployment.url}/threads/${id}/runs?select=metadata&limit=${limit}`);
+      },
+    ],
+  ];
+
+  it.each(lists)('is refused where one answer would have too much, and smaller ones are not (%s)', async (_, make) => {
+    const list = await make();
+    const refused = await list(10);
+    expect(refused).toMatchObject({ status: 413, json: { detail: expect.stringContaining('smaller limit') } });
+    expect((await list(2)).status).toBe(200);
+    await waitFor(async () => (await held()) === 0, { what: 'the budget given back' });
+  });
+
+  it('ends early where it is a page of threads, by what their metadata have too, and names the next one', async () => {
+    await five(makeThread);
+    await deployment.pool.query(`UPDATE thread SET metadata = metadata || ${grown} WHERE metadata @> $1`, [mark]);
+    const body = { metadata: mark, limit: 10, select: ['thread_id'] };
+    const first = await ask(`${deployment.url}/threads/search`, { body });
+    expect(first.json).toHaveLength(4);
+    expect(first.headers['x-pagination-next']).toBe('4');
+    await deployment.pool.query('DELETE FROM thread WHERE metadata @> $1', [mark]);
+  });
+
+  it('waits for others that fill the budget, and counts until its client has read it', async () => {
+    const { thread_id: id } = await deployment.client.threads.create();
+    const state = `convert_to('{"text":"' || repeat('a', $2) || '"}', 'utf8')`;
+    await deployment.pool.query(
+      `INSERT INTO thread_state (thread_id, "values") VALUES ($1, ${state})
+      ON CONFLICT (thread_id) DO UPDATE SET "values" = excluded."values"`,
+      [id, RESULT_BYTES],
+    );
+    const searchThread = () => open(`${deployment.url}/threads/search`, { body: { ids: [id] } });
+    const first = await searchThread();
+    first.stopReading();
+    expect(await held()).toBeGreaterThan(RESULT_BYTES);
+    const second = searchThread();
+    first.hangUp();
+    expect((await (await second).complete).length).toBeGreaterThan(RESULT_BYTES);
+    await waitFor(async () => (await held()) === 0, { what: 'the budget given back' });
+  });
+});
+
 it('a large state is read for one message of AG-UI at a time, and waits for others that fill the budget', async () => {
   const { thread_id: threadId } = await deployment.client.threads.create();
   const start = async () => {

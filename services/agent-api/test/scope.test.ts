@@ -12,7 +12,7 @@ import type { AgUiCall } from '../src/ag-ui/ag-ui-runs.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
 import { ThreadAccess } from '../src/threads/thread-access.ts';
-import { DELIVERY, openServices, type TestServices } from './services.ts';
+import { DELIVERY, NEVER, openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];
 const BOB = [{ owner: 'bob' }];
@@ -96,7 +96,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   ],
   [
     ['listAssistantVersions'],
-    (scope, { assistantId }) => services.assistants.listVersions(scope, assistantId, {}),
+    (scope, { assistantId }) => services.assistants.listVersions(scope, assistantId, {}, NEVER),
     404,
   ],
   [
@@ -105,7 +105,11 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     404,
   ],
   [['patchAssistant'], (scope, { assistantId }) => services.assistants.patch(scope, assistantId, { name: 'x' }), 404],
-  [['searchAssistants'], async (scope, { mark: name }) => (await services.assistants.search(scope, { name })).rows, []],
+  [
+    ['searchAssistants'],
+    async (scope, { mark: name }) => (await services.assistants.search(scope, { name }, NEVER)).rows,
+    [],
+  ],
   [['countAssistants'], (scope, { mark: name }) => services.assistants.count(scope, { name }), 0],
   [
     ['createAssistant'],
@@ -143,7 +147,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
   ],
   [
     ['searchThreads'],
-    async (scope, { threadId }) => (await services.threads.search(scope, { ids: [threadId] })).rows,
+    async (scope, { threadId }) => (await services.threads.search(scope, { ids: [threadId] }, NEVER)).rows,
     [],
   ],
   [['countThreads'], (scope, { mark }) => services.threads.count(scope, { metadata: { mark } }), 0],
@@ -203,7 +207,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
       services.runs.create(on(scope, threadId), { assistant_id: 'echo', if_not_exists: 'create' }),
     404,
   ],
-  [['listRuns'], (scope, { threadId }) => services.runs.list(scope, threadId, {}), 404],
+  [['listRuns'], (scope, { threadId }) => services.runs.list(scope, threadId, {}, NEVER), 404],
   [['getRun', 'listFeedback'], (scope, { threadId, runId }) => services.runs.find(scope, threadId, runId), 404],
   [['getStatelessRun'], (scope, { runId }) => services.runs.findById(scope, runId), 404],
   [
@@ -247,7 +251,11 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     (scope, { cronId }) => services.crons.patch(on(scope), cronId, { enabled: false }),
     404,
   ],
-  [['searchCrons'], async (scope, { mark }) => (await services.crons.search(scope, { metadata: { mark } })).rows, []],
+  [
+    ['searchCrons'],
+    async (scope, { mark }) => (await services.crons.search(scope, { metadata: { mark } }, NEVER)).rows,
+    [],
+  ],
   [['countCrons'], (scope, { mark }) => services.crons.count(scope, { metadata: { mark } }), 0],
   [
     ['deleteCron', 'deleteCronAlias'],
@@ -271,7 +279,7 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     (scope, { mark }) => services.items.get(scope, { namespace: [mark], key: 'k', refreshTtl: undefined }),
     null,
   ],
-  [['searchItems'], (scope, { mark }) => services.items.search(scope, { namespace_prefix: [mark] }), []],
+  [['searchItems'], (scope, { mark }) => services.items.search(scope, { namespace_prefix: [mark] }, NEVER), []],
   [['listNamespaces'], (scope, { mark }) => services.items.listNamespaces(scope, { prefix: [mark] }), []],
 
   [
@@ -512,7 +520,7 @@ it('versions from before an assistant changed its owner are hidden from the new 
   await assistants.patch(ADA, assistantId, { config: { configurable: { key: "Ada's" } } });
   await assistants.patch(UNRESTRICTED, assistantId, { metadata: { owner: 'bob' }, config: {} });
   const versionsFor = async (scope: Scope, page = {}) =>
-    (await assistants.listVersions(scope, assistantId, page)).map(({ version }) => version);
+    (await assistants.listVersions(scope, assistantId, page, NEVER)).map(({ version }) => version);
   expect(await versionsFor(BOB)).toEqual([3]);
   expect(await versionsFor(BOB, { metadata: { owner: 'ada' } })).toEqual([]);
   expect(await versionsFor([...ADA, ...BOB], { limit: 2 })).toEqual([3, 2]);
@@ -522,9 +530,9 @@ it('versions from before an assistant changed its owner are hidden from the new 
 it('every version of a default assistant is for all', async () => {
   const { assistants, echo } = services;
   await assistants.patch(UNRESTRICTED, echo, { metadata: { mark: things.mark } });
-  const all = await assistants.listVersions(UNRESTRICTED, echo, {});
+  const all = await assistants.listVersions(UNRESTRICTED, echo, {}, NEVER);
   expect(all.length).toBeGreaterThan(1);
-  expect(await assistants.listVersions(BOB, echo, {})).toEqual(all);
+  expect(await assistants.listVersions(BOB, echo, {}, NEVER)).toEqual(all);
 });
 
 describe('runs in flight', () => {

@@ -31,6 +31,7 @@ import { CronService } from '../src/crons/cron-service.ts';
 import { CronStore } from '../src/crons/cron-store.ts';
 import { ProtocolCommands } from '../src/event-protocol/protocol-commands.ts';
 import { FeedbackTokens } from '../src/feedback/feedback-tokens.ts';
+import { ListRoom } from '../src/http/list-room.ts';
 import { RunAnswers } from '../src/runs/run-answers.ts';
 import { RunResults } from '../src/runs/run-results.ts';
 import { RunService } from '../src/runs/run-service.ts';
@@ -87,6 +88,9 @@ const streams = {
   async *read() {},
 } as unknown as RunStreams;
 
+/** The signal of lists that no client gets: nothing holds them back, and nothing has to be given back. */
+export const NEVER = new AbortController().signal;
+
 /**
  * Opens the services of the operations, in this process and on a database of its own: without HTTP, graphs and streams.
  */
@@ -100,7 +104,9 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
   const keys = new IdempotencyKeys({ pool, cipher: cipher, keptHours: 1 });
   const store = new PostgresStore({ pool, cipher }).open();
 
-  const threadStore = new ThreadStore(prisma, cipher);
+  const results = new RunResults({ engine, maxBytes: 1024 * 1024 });
+  const listRoom = new ListRoom(results.budget);
+  const threadStore = new ThreadStore(prisma, cipher, listRoom);
   const state = new StateService({
     threads: threadStore,
     engine,
@@ -123,8 +129,8 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
 
   const ids = new AssistantIds(['echo']);
   const visibility = new AssistantVisibility(ids.graphIds);
-  const assistantStore = new AssistantStore(prisma, visibility, cipher);
-  const versions = new AssistantVersionStore(prisma, visibility, cipher);
+  const assistantStore = new AssistantStore(prisma, visibility, cipher, listRoom);
+  const versions = new AssistantVersionStore(prisma, visibility, cipher, listRoom);
   await ensureSystemAssistants(
     { store: assistantStore, versions },
     [{ graphId: 'echo', file: '/project/echo.ts', symbol: 'graph' }],
@@ -146,6 +152,7 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
     assistants: lookup,
     webhooks,
     threads: threadStore,
+    listRoom,
     onDeleted,
     hasUsers: true,
     tracing: TRACING_OFF,
@@ -169,7 +176,6 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
       throw new Error('no push notifications here');
     },
   });
-  const results = new RunResults({ engine, maxBytes: 1024 * 1024 });
   const watch = new RunWatch({ findInFlight: (runIds) => engine.runsInFlight(runIds), onError: () => undefined });
   const ends = new MissingEnds({ engine, streams, logger: silentLogger });
   const workerId = randomUUID();
@@ -213,13 +219,13 @@ export async function openServices(cipher: DataCipher = NO_ENCRYPTION) {
       onQueued: () => undefined,
     }),
     crons: new CronService({
-      store: new CronStore(prisma, cipher),
+      store: new CronStore(prisma, cipher, listRoom),
       assistants: lookup,
       threads: threadStore,
       webhooks,
       onScheduled: () => undefined,
     }),
-    items: new StoreService(store),
+    items: new StoreService(store, listRoom),
     echo: systemAssistantId('echo'),
     /** Ends every pending run, with these values. */
     async endRuns(values: unknown): Promise<void> {

@@ -2,7 +2,7 @@ import { createDataCipher, EncryptionError } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../src/access/scope.ts';
-import { openServices, type TestServices } from './services.ts';
+import { NEVER, openServices, type TestServices } from './services.ts';
 
 const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
 const ORIGIN = {
@@ -82,11 +82,11 @@ describe('a thing whose encrypted keys are undecryptable', () => {
   it('is shown in lists but for those keys', async () => {
     const { assistants, threads, runs, crons } = services;
     const both = [{ metadata: { ...METADATA, secret: LOST } }, { metadata: METADATA }];
-    expect((await assistants.search(UNRESTRICTED, SORTED)).rows).toMatchObject(both);
-    expect((await threads.search(UNRESTRICTED, SORTED)).rows).toMatchObject(both);
-    expect((await crons.search(UNRESTRICTED, SORTED)).rows).toMatchObject(both);
-    expect(await assistants.listVersions(UNRESTRICTED, kept.assistantId, {})).toMatchObject([both[1]]);
-    expect(await runs.list(UNRESTRICTED, lost.threadId, {})).toMatchObject([both[0]]);
+    expect((await assistants.search(UNRESTRICTED, SORTED, NEVER)).rows).toMatchObject(both);
+    expect((await threads.search(UNRESTRICTED, SORTED, NEVER)).rows).toMatchObject(both);
+    expect((await crons.search(UNRESTRICTED, SORTED, NEVER)).rows).toMatchObject(both);
+    expect(await assistants.listVersions(UNRESTRICTED, kept.assistantId, {}, NEVER)).toMatchObject([both[1]]);
+    expect(await runs.list(UNRESTRICTED, lost.threadId, {}, NEVER)).toMatchObject([both[0]]);
   });
 
   it('can be deleted', async () => {

@@ -6,7 +6,7 @@ import { UNRESTRICTED } from '../src/access/scope.ts';
 import { toCallerError } from '../src/errors/graph-errors.ts';
 import { mapInvalidData } from '../src/errors/invalid-data.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
-import { openServices, type TestServices } from './services.ts';
+import { NEVER, openServices, type TestServices } from './services.ts';
 
 /** The older of two things of each kind was encrypted with a key that was lost since. */
 const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
@@ -53,7 +53,7 @@ describe('an undecryptable item', () => {
     const handler: BoundOperation['handler'] = async () => ({ status: 200, body: await work() });
     return mapInvalidData({ operation: {}, handler } as unknown as BoundOperation).handler({} as HandlerRequest);
   };
-  const firstRun = async () => (await services.runs.list(UNRESTRICTED, threadIds[0]!, {}))[0]!.run_id!;
+  const firstRun = async () => (await services.runs.list(UNRESTRICTED, threadIds[0]!, {}, NEVER))[0]!.run_id!;
 
   it('is reported as such when it is requested, with Retry-After', async () => {
     const { threads, runs, crons, retention } = services;
@@ -84,18 +84,19 @@ describe('an undecryptable item', () => {
 
   it('is shown as such in lists, and hides nothing else of itself and nothing of others', async () => {
     const { threads, runs, crons } = services;
-    const found = await threads.search(UNRESTRICTED, { metadata: METADATA, sort_by: 'created_at', sort_order: 'asc' });
+    const sorted = { sort_by: 'created_at', sort_order: 'asc' } as const;
+    const found = await threads.search(UNRESTRICTED, { metadata: METADATA, ...sorted }, NEVER);
     expect(found.rows).toMatchObject(
       threadIds.map((thread_id, index) => ({ thread_id, metadata: METADATA, values: index === 0 ? LOST : SAID })),
     );
     expect(found.rows[0]!.interrupts).toEqual({});
-    const both = await Promise.all(threadIds.map((threadId) => runs.list(UNRESTRICTED, threadId, {})));
+    const both = await Promise.all(threadIds.map((threadId) => runs.list(UNRESTRICTED, threadId, {}, NEVER)));
     expect(both[0]).toMatchObject([
       { status: 'pending', kwargs: LOST },
       { status: 'success', kwargs: LOST },
     ]);
     expect(both[1]).toMatchObject([{ kwargs: { input: SAID } }, { kwargs: { input: SAID } }]);
-    const listed = await crons.search(UNRESTRICTED, { sort_by: 'created_at', sort_order: 'asc' });
+    const listed = await crons.search(UNRESTRICTED, { sort_by: 'created_at', sort_order: 'asc' }, NEVER);
     expect(listed.rows).toMatchObject(
       cronIds.map((cron_id, index) => ({
         cron_id,

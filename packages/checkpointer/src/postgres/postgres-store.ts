@@ -1,8 +1,8 @@
-import { isTimeoutOrOutOfMemory } from '@runyard/database';
+import { isTimeoutOrOutOfMemory, type SizedRows } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
-import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
+import { BackendError, type StoreBackend, type StoredItem, type StoreOperation, type StoreResult } from '../backend.ts';
 import { toBackendError } from './backend-errors.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { deleteExpired, refreshItems } from './store/expiry.ts';
@@ -45,6 +45,14 @@ export interface StoreAccess {
   embed?: Embed;
 }
 
+/** Reads the items of a search, with the bytes that they have; none where those are more than `maxBytes`. */
+export type SearchReader = (maxBytes: number) => Promise<SizedRows<StoredItem>>;
+
+export interface OpenedStore extends StoreBackend {
+  /** Checks a search and embeds its query, for who decides then how much of it is read. @throws BackendError */
+  prepareSearch(operation: OperationOf<'search'>): Promise<SearchReader>;
+}
+
 const NO_TTL: StoreTtl = { defaultMinutes: null, refreshOnRead: true };
 
 /** The store of a deployment in Postgres: JSON items in namespaces, shared by all its threads. */
@@ -64,10 +72,13 @@ export class PostgresStore {
     this.#embedder = index && new ItemEmbedder(index);
   }
 
-  open(use: StoreAccess = {}): StoreBackend {
+  open(use: StoreAccess = {}): OpenedStore {
     // A graph writes from another process: its items are encrypted as for whoever has opened the store for it.
     const inScope = this.#cipher.currentScope();
-    return { batch: (operations) => inScope(() => this.#batch(operations, use)) };
+    return {
+      batch: (operations) => inScope(() => this.#batch(operations, use)),
+      prepareSearch: (operation) => inScope(() => this.#prepareCheckedSearch(operation, use)),
+    };
   }
 
   /** Deletes at most `limit` expired items, and returns how many. */
@@ -100,11 +111,24 @@ export class PostgresStore {
     }
   }
 
+  async #prepareCheckedSearch(operation: OperationOf<'search'>, use: StoreAccess): Promise<SearchReader> {
+    try {
+      await checkOperation(operation, this.#cipher.json);
+      const read = await this.#prepareSearch(operation, use);
+      return (maxBytes) => read(maxBytes).catch(throwBackendError);
+    } catch (error) {
+      throw toBackendError(error);
+    }
+  }
+
   async #tryBatch(operations: StoreOperation[], use: StoreAccess): Promise<StoreResult[]> {
     const results = new Map<StoreOperation, StoreResult>();
     await this.#get(operations.filter(isKind('get')), results);
     for (const operation of operations) {
-      if (operation.kind === 'search') results.set(operation, await this.#search(operation, use));
+      if (operation.kind === 'search') {
+        const read = await this.#prepareSearch(operation, use);
+        results.set(operation, (await read(Number.MAX_SAFE_INTEGER)).rows);
+      }
       if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
     }
     await this.#put(operations.filter(isKind('put')), use);
@@ -122,26 +146,33 @@ export class PostgresStore {
     }
   }
 
-  async #search(operation: OperationOf<'search'>, use: StoreAccess): Promise<StoreResult> {
+  async #prepareSearch(operation: OperationOf<'search'>, use: StoreAccess): Promise<SearchReader> {
     const { refreshTtl = this.#ttl.refreshOnRead } = operation;
-    const rows = await this.#find(operation, use).catch((error) => {
-      if (!isTimeoutOrOutOfMemory(error)) throw error;
-      const message = 'The search took too much time or memory: name a narrower namespace.';
-      throw new BackendError('too_large', message, { cause: error });
-    });
-    if (refreshTtl) await refreshItems(this.#pool, rows);
-    return rows.map((row) => itemOf(row, this.#cipher.json.decryptListed));
+    const find = await this.#prepareFind(operation, use);
+    return async (maxBytes) => {
+      const { bytes, rows } = await find(maxBytes).catch((error) => {
+        if (!isTimeoutOrOutOfMemory(error)) throw error;
+        const message = 'The search took too much time or memory: name a narrower namespace.';
+        throw new BackendError('too_large', message, { cause: error });
+      });
+      if (refreshTtl) await refreshItems(this.#pool, rows);
+      return { bytes, rows: rows.map((row) => itemOf(row, this.#cipher.json.decryptListed)) };
+    };
   }
 
-  async #find(operation: OperationOf<'search'>, use: StoreAccess): Promise<ItemRow[]> {
+  async #prepareFind(
+    operation: OperationOf<'search'>,
+    use: StoreAccess,
+  ): Promise<(maxBytes: number) => Promise<SizedRows<ItemRow>>> {
     const { query } = operation;
-    if (!query || !this.#embedder) return searchItems(this.#pool, operation);
-    return searchByMeaning(this.#pool, {
+    if (!query || !this.#embedder) return (maxBytes) => searchItems(this.#pool, operation, maxBytes);
+    const search = {
       operation,
       vector: await this.#embedder.vectorOfQuery(query, embedOf(use)),
       space: this.#embedder.space,
       vectorSchema: await this.#pgvector(),
-    });
+    };
+    return (maxBytes) => searchByMeaning(this.#pool, { ...search, maxBytes });
   }
 
   /** Stores puts; of several for one item, only the last. */
@@ -164,6 +195,10 @@ export class PostgresStore {
     this.#vectorSchema ??= await vectorSchema(this.#pool);
     return this.#vectorSchema;
   }
+}
+
+function throwBackendError(error: unknown): never {
+  throw toBackendError(error);
 }
 
 function embedOf({ embed }: StoreAccess): Embed {

@@ -1,11 +1,9 @@
+import { rowsWithinBytes, type SizedRows, toSizedRows } from '@runyard/database';
 import type { DataCipher } from '@runyard/encryption';
-import { PayloadTooLargeError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunStatus } from '../types.ts';
 import { listedRunOfRow, RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
 import type { RunOutcome, RunRecord } from './types.ts';
-
-const TOO_MANY = 'These runs are too large for one answer. Use a smaller limit, or select fields other than kwargs.';
 
 export interface RunQuery {
   threadId: string;
@@ -18,8 +16,6 @@ export interface RunQuery {
   offset: number;
   /** False when the arguments of the runs are not needed: they are empty then, and not read. Default: true. */
   withKwargs?: boolean;
-  /** Bytes of the rows at most, as they are stored. Default: any number. */
-  maxBytes?: number;
 }
 
 /** @throws EncryptionError when the run cannot be decrypted */
@@ -62,33 +58,39 @@ const WANTED_KWARGS = `CASE WHEN $6 THEN kwargs ELSE '{}'::bytea END`;
 const LISTED_COLUMNS = RUN_COLUMNS.replace('kwargs', `${WANTED_KWARGS} AS kwargs`);
 /** Bytes of a row besides its arguments and its metadata, with what they take in memory. */
 const ROW_BYTES = 1_024;
-const RUNS_OF_PAGE = `FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) AND keeps_thread <> $5
+const RUNS_OF_PAGE = `SELECT ${LISTED_COLUMNS} FROM run
+  WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) AND keeps_thread <> $5
   ORDER BY seq DESC LIMIT $3 OFFSET $4`;
+const [BEFORE, BETWEEN, AFTER] = rowsWithinBytes(`${ROW_BYTES} + octet_length(metadata::text) + octet_length(kwargs)`);
 
-/**
- * Returns the newest first. Runs that cannot be decrypted have a `fault`. @throws PayloadTooLargeError when the rows have
- * more than `maxBytes`
- */
+const valuesOf = ({ threadId, status, limit, offset, isStateless = false, withKwargs = true }: RunQuery) => [
+  threadId,
+  status ?? null,
+  limit,
+  offset,
+  isStateless,
+  withKwargs,
+];
+
+/** Returns the newest first. Runs that cannot be decrypted have a `fault`. */
 export async function listRuns(db: pg.Pool, query: RunQuery, cipher: DataCipher): Promise<RunRecord[]> {
-  const { threadId, status = null, limit, offset, isStateless = false, withKwargs = true, maxBytes } = query;
-  const values = [threadId, status, limit, offset, isStateless, withKwargs];
-  if (maxBytes !== undefined) await requireFittingRuns(db, values, maxBytes);
-  const { rows } = await db.query<RunRow>({
-    name: 'engine_list_runs',
-    text: `SELECT ${LISTED_COLUMNS} ${RUNS_OF_PAGE}`,
-    values,
-  });
+  const { rows } = await db.query<RunRow>({ name: 'engine_list_runs', text: RUNS_OF_PAGE, values: valuesOf(query) });
   return rows.map((row) => listedRunOfRow(row, cipher));
 }
 
-async function requireFittingRuns(db: pg.Pool, values: unknown[], maxBytes: number): Promise<void> {
-  const { rows } = await db.query<{ bytes: number }>({
-    name: 'engine_size_of_runs',
-    text: `SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
-             SELECT ${ROW_BYTES} + pg_column_size(metadata) + octet_length(${WANTED_KWARGS}) AS bytes ${RUNS_OF_PAGE}) AS page`,
-    values,
+/** Returns the same runs with the bytes of their rows; none where those are more than `maxBytes`. */
+export async function listRunsWithin(
+  db: pg.Pool,
+  query: RunQuery & { maxBytes: number },
+  cipher: DataCipher,
+): Promise<SizedRows<RunRecord>> {
+  const { rows } = await db.query({
+    name: 'engine_list_runs_within',
+    text: `${BEFORE}${RUNS_OF_PAGE}${BETWEEN}$7${AFTER}`,
+    values: [...valuesOf(query), query.maxBytes],
   });
-  if (rows[0]!.bytes > maxBytes) throw new PayloadTooLargeError(TOO_MANY, { code: 'list_too_large' });
+  const list = toSizedRows<RunRow>(rows);
+  return { ...list, rows: list.rows.map((row) => listedRunOfRow(row, cipher)) };
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   UPDATE_ASSISTANT,
 } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import { closedAnswer } from '../http/closed-answer.ts';
 import { paginationHeaders } from '../http/pagination.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { AssistantService } from './assistant-service.ts';
@@ -52,15 +53,15 @@ export function assistantRoutes(
         return noContent();
       },
     ),
-    guard.bind(searchAssistants, [SEARCH_ASSISTANTS], async ({ body }, [scope]) => {
-      const page = await assistants.search(scope, body);
+    guard.bind(searchAssistants, [SEARCH_ASSISTANTS], async ({ body, res }, [scope]) => {
+      const page = await assistants.search(scope, body, closedAnswer(res));
       return ok(page.rows, paginationHeaders(page));
     }),
     guard.bind(countAssistants, [SEARCH_ASSISTANTS], async ({ body }, [scope]) =>
       ok(await assistants.count(scope, body)),
     ),
-    guard.bind(listAssistantVersions, [READ_ASSISTANT], async ({ params, body }, [scope]) =>
-      ok(await assistants.listVersions(scope, params.assistant_id, body)),
+    guard.bind(listAssistantVersions, [READ_ASSISTANT], async ({ params, body, res }, [scope]) =>
+      ok(await assistants.listVersions(scope, params.assistant_id, body, closedAnswer(res))),
     ),
     guard.bind(setLatestAssistantVersion, [UPDATE_ASSISTANT], async ({ params, query, body }, [scope]) =>
       ok(await assistants.setLatest(scope, params.assistant_id, requireVersion(query.version, body.version))),

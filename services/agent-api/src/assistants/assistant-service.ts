@@ -85,12 +85,10 @@ export class AssistantService {
     return requireAssistant(assistantId, await this.#store.find(scope, assistantId));
   }
 
-  async search(scope: Scope, request: AssistantSearchRequest): Promise<Page<Partial<Assistant>>> {
-    const page = await this.#store.search(scope, {
-      ...request,
-      limit: request.limit ?? 10,
-      offset: request.offset ?? 0,
-    });
+  /** @param until the signal that its answer is complete @throws UnprocessableError, PayloadTooLargeError */
+  async search(scope: Scope, request: AssistantSearchRequest, until: AbortSignal): Promise<Page<Partial<Assistant>>> {
+    const search = { ...request, limit: request.limit ?? 10, offset: request.offset ?? 0 };
+    const page = await this.#store.search(scope, search, until);
     return { ...page, rows: page.rows.map((row) => select(toWireAssistant(row), request.select)) };
   }
 
@@ -121,15 +119,16 @@ export class AssistantService {
     await this.#removal.remove(scope, assistantId, options);
   }
 
-  /** @throws NotFoundError */
+  /** @param until the signal that its answer is complete @throws NotFoundError, PayloadTooLargeError */
   async listVersions(
     scope: Scope,
     idOrGraph: string,
     request: AssistantVersionsSearchRequest,
+    until: AbortSignal,
   ): Promise<AssistantVersion[]> {
     const assistant = await this.find(scope, idOrGraph);
     const { metadata, limit = 10, offset = 0 } = request;
-    return (await this.#versions.list(scope, assistant, { metadata, limit, offset })).map(toWireVersion);
+    return (await this.#versions.list(scope, assistant, { metadata, limit, offset }, until)).map(toWireVersion);
   }
 
   /** @throws NotFoundError */

@@ -1,10 +1,11 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
-import { toSqlJson, toSqlText } from '@runyard/database';
+import { rowsWithinBytes, toSizedRows, toSqlJson, toSqlText } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import type { Scope } from '../access/scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 import { encryptJson, replaceJson } from './assistant-json.ts';
 import type { AssistantContent, AssistantRecord } from './assistant-record.ts';
@@ -39,16 +40,23 @@ export const ASSISTANT_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", grap
   config, context, metadata, version, is_system AS "isSystem", project_settings AS "projectSettings",
   created_at AS "createdAt", updated_at AS "updatedAt"`);
 
+/** The project's own settings are not counted: only the default assistant of each graph has some. */
+export const ASSISTANTS_WITHIN_BYTES = rowsWithinBytes(
+  'octet_length(config::text) + octet_length(context::text) + octet_length(metadata::text)',
+);
+
 /** Keeps assistants in Postgres, in their current version. `AssistantVersionStore` keeps their versions. */
 export class AssistantStore {
   readonly #prisma: PrismaClient;
   readonly #visibility: AssistantVisibility;
   readonly #cipher: DataCipher;
+  readonly #room: ListRoom;
 
-  constructor(prisma: PrismaClient, visibility: AssistantVisibility, cipher: DataCipher) {
+  constructor(prisma: PrismaClient, visibility: AssistantVisibility, cipher: DataCipher, room: ListRoom) {
     this.#prisma = prisma;
     this.#visibility = visibility;
     this.#cipher = cipher;
+    this.#room = room;
   }
 
   /**
@@ -104,17 +112,20 @@ export class AssistantStore {
   }
 
   /**
-   * Returns a page of assistants; `{"__error__": …}` stands for what cannot be decrypted. @throws UnprocessableError for
-   * a filter on encrypted metadata
+   * Returns a page of assistants, which has room until the signal; `{"__error__": …}` stands for what cannot be
+   * decrypted. @throws UnprocessableError for a filter on encrypted metadata, PayloadTooLargeError
    */
-  async search(scope: Scope, search: Search): Promise<Page<AssistantRecord>> {
+  async search(scope: Scope, search: Search, until: AbortSignal): Promise<Page<AssistantRecord>> {
     const where = await this.#whereMatching(scope, search);
     const order = Prisma.raw(
       `${SORT_COLUMNS[search.sort_by ?? 'created_at']} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, assistant_id`,
     );
-    const rows = await this.#prisma.$queryRaw<AssistantRecord[]>`
+    const list = Prisma.sql`
       SELECT ${ASSISTANT_COLUMNS} FROM assistant WHERE ${where}
       ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
+    const { rows } = await this.#room.readWhole(until, async (maxBytes) =>
+      toSizedRows<AssistantRecord>(await this.#prisma.$queryRaw(Prisma.sql(ASSISTANTS_WITHIN_BYTES, list, maxBytes))),
+    );
     const shown = rows.map((row) => replaceJson(row, this.#cipher.json.decryptListed));
     return toPage(shown, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }

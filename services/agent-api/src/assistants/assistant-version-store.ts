@@ -1,13 +1,14 @@
-import { toSqlJson } from '@runyard/database';
+import { toSizedRows, toSqlJson } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { encryptAhead } from '../encryption/encrypt-ahead.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import { encryptJson, replaceJson } from './assistant-json.ts';
 import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
-import { ASSISTANT_COLUMNS } from './assistant-store.ts';
+import { ASSISTANT_COLUMNS, ASSISTANTS_WITHIN_BYTES } from './assistant-store.ts';
 import type { AssistantVisibility } from './assistant-visibility.ts';
 import { toStorable } from './storable-content.ts';
 
@@ -30,29 +31,37 @@ export class AssistantVersionStore {
   readonly #prisma: PrismaClient;
   readonly #visibility: AssistantVisibility;
   readonly #cipher: DataCipher;
+  readonly #room: ListRoom;
 
-  constructor(prisma: PrismaClient, visibility: AssistantVisibility, cipher: DataCipher) {
+  constructor(prisma: PrismaClient, visibility: AssistantVisibility, cipher: DataCipher, room: ListRoom) {
     this.#prisma = prisma;
     this.#visibility = visibility;
     this.#cipher = cipher;
+    this.#room = room;
   }
 
   /**
-   * Returns versions, newest first. The caller has checked that the requester may see the assistant: versions from
-   * before it changed its owner are hidden, unless it is a default assistant, which is for all. @throws
-   * UnprocessableError for a filter on encrypted metadata
+   * Returns versions, newest first, which have room until the signal. The caller has checked that the requester may see
+   * the assistant: versions from before it changed its owner are hidden, unless it is a default assistant, which is for
+   * all. @throws UnprocessableError for a filter on encrypted metadata, PayloadTooLargeError
    */
   async list(
     scope: Scope,
     { assistantId, isSystem }: Pick<AssistantRecord, 'assistantId' | 'isSystem'>,
     { metadata, limit, offset }: VersionSearch,
+    until: AbortSignal,
   ): Promise<AssistantVersionRecord[]> {
     await requireSearchable(this.#cipher, { metadata }, JSON_PLACES.assistantMetadata);
-    const rows = await this.#prisma.$queryRaw<AssistantVersionRecord[]>`
+    const list = Prisma.sql`
       SELECT ${VERSION_COLUMNS} FROM assistant_version
       WHERE assistant_id = ${assistantId}::uuid AND metadata @> ${toSqlJson(metadata ?? {})}::jsonb
         AND ${whereInScope(isSystem ? UNRESTRICTED : scope, METADATA)}
       ORDER BY version DESC LIMIT ${limit} OFFSET ${offset}`;
+    const { rows } = await this.#room.readWhole(until, async (maxBytes) =>
+      toSizedRows<AssistantVersionRecord>(
+        await this.#prisma.$queryRaw(Prisma.sql(ASSISTANTS_WITHIN_BYTES, list, maxBytes)),
+      ),
+    );
     return rows.map((row) => replaceJson(row, this.#cipher.json.decryptListed));
   }
 

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import { assistantGraphRoutes } from './assistant-graph-routes.ts';
 import { AssistantGraphService, type GraphHostProvider } from './assistant-graph-service.ts';
 import { AssistantIds } from './assistant-ids.ts';
@@ -35,6 +36,7 @@ export interface AssistantParts {
   prisma: PrismaClient;
   pool: pg.Pool;
   cipher: DataCipher;
+  listRoom: ListRoom;
   graphs: readonly ProjectGraph[];
   /** Variables of the service, overridden by those of the project. */
   environment: Record<string, string | undefined>;
@@ -53,12 +55,12 @@ export interface AssistantParts {
  * @throws ConfigError when a variable about assistants is wrong
  */
 export async function openAssistants(parts: AssistantParts): Promise<Assistants> {
-  const { prisma, pool, cipher, graphs, environment, removal, host, configurableHeaders, guard } = parts;
+  const { prisma, pool, cipher, listRoom, graphs, environment, removal, host, configurableHeaders, guard } = parts;
   const variables = readAssistantVariables(environment);
   const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
   const visibility = new AssistantVisibility(ids.graphIds);
-  const store = new AssistantStore(prisma, visibility, cipher);
-  const versions = new AssistantVersionStore(prisma, visibility, cipher);
+  const store = new AssistantStore(prisma, visibility, cipher, listRoom);
+  const versions = new AssistantVersionStore(prisma, visibility, cipher, listRoom);
   await ensureSystemAssistants({ store, versions }, graphs, variables.defaults);
   const service = new AssistantService({ ids, store, versions, removal: new AssistantRemoval({ store, ...removal }) });
   const graphService = new AssistantGraphService({

@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
 import { NO_ENCRYPTION } from '@runyard/encryption';
+import { ByteBudget } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../access/scope.ts';
 import { openPrisma } from '../connections/prisma.ts';
+import { ListRoom } from '../http/list-room.ts';
 import { systemAssistantId } from './assistant-ids.ts';
 import { AssistantStore } from './assistant-store.ts';
 import { AssistantVersionStore } from './assistant-version-store.ts';
@@ -22,10 +24,11 @@ beforeAll(async () => {
   database = await createTestDatabase(migrations);
   pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const prisma = openPrisma(pool);
+  const room = new ListRoom(new ByteBudget(0));
   const visibility = new AssistantVisibility(['echo']);
   stores = {
-    store: new AssistantStore(prisma, visibility, NO_ENCRYPTION),
-    versions: new AssistantVersionStore(prisma, visibility, NO_ENCRYPTION),
+    store: new AssistantStore(prisma, visibility, NO_ENCRYPTION, room),
+    versions: new AssistantVersionStore(prisma, visibility, NO_ENCRYPTION, room),
   };
 });
 afterAll(async () => {

@@ -14,6 +14,7 @@ import {
 } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard, ScopesOf } from '../auth/route-guard.ts';
 import { creatorOf } from '../auth/user-caller.ts';
+import { closedAnswer } from '../http/closed-answer.ts';
 import { paginationHeaders } from '../http/pagination.ts';
 import { requireStrategyPermission } from '../runs/strategy-permission.ts';
 import type { CronOrigin, CronService } from './cron-service.ts';
@@ -30,8 +31,8 @@ export function cronRoutes(crons: CronService, keys: IdempotencyKeys, guard: Rou
       requireStrategyPermission(req.caller, req.body);
       return crons.create({ ...originOf(req.caller, scopes), threadId: req.params.thread_id }, req.body, keyed);
     }),
-    guard.bind(contracts.searchCrons, [SEARCH_CRONS], async ({ body }, [scope]) => {
-      const page = await crons.search(scope, body);
+    guard.bind(contracts.searchCrons, [SEARCH_CRONS], async ({ body, res }, [scope]) => {
+      const page = await crons.search(scope, body, closedAnswer(res));
       return ok(page.rows, paginationHeaders(page));
     }),
     guard.bind(contracts.countCrons, [SEARCH_CRONS], async ({ body }, [scope]) => ok(await crons.count(scope, body))),

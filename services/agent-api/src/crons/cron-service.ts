@@ -114,9 +114,11 @@ export class CronService {
     if (!(await this.#options.store.delete(scope, cronId))) throw cronNotFound(cronId);
   }
 
-  async search(scope: Scope, request: CronSearch): Promise<Page<Partial<Cron>>> {
+  /** @param until the signal that its answer is complete @throws UnprocessableError, PayloadTooLargeError */
+  async search(scope: Scope, request: CronSearch, until: AbortSignal): Promise<Page<Partial<Cron>>> {
     const { limit = 10, offset = 0, select } = request;
-    const page = await this.#options.store.search(scope, { ...request, enabled: isEnabled(request), limit, offset });
+    const search = { ...request, enabled: isEnabled(request), limit, offset };
+    const page = await this.#options.store.search(scope, search, until);
     return { ...page, rows: page.rows.map((cron) => selectCronFields(toWireCron(cron), select)) };
   }
 

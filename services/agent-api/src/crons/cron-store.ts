@@ -1,5 +1,5 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
-import { isForeignKeyViolation, toSqlJson, toSqlText } from '@runyard/database';
+import { isForeignKeyViolation, rowsWithinBytes, toSizedRows, toSqlJson, toSqlText } from '@runyard/database';
 import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import {
@@ -18,6 +18,7 @@ import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { encryptAhead } from '../encryption/encrypt-ahead.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 
 /** The fields of a cron that its caller decides. */
@@ -32,15 +33,18 @@ type Search = CronSearch & { limit: number; offset: number };
 type Transaction = Prisma.TransactionClient;
 
 const COLUMNS = Prisma.raw(CRON_COLUMNS);
+const WITHIN_BYTES = rowsWithinBytes('octet_length(payload) + octet_length(metadata::text)');
 
 /** Keeps crons in Postgres. Next slots are computed from the database's time. */
 export class CronStore {
   readonly #prisma: PrismaClient;
   readonly #cipher: DataCipher;
+  readonly #room: ListRoom;
 
-  constructor(prisma: PrismaClient, cipher: DataCipher) {
+  constructor(prisma: PrismaClient, cipher: DataCipher, room: ListRoom) {
     this.#prisma = prisma;
     this.#cipher = cipher;
+    this.#room = room;
   }
 
   /**
@@ -129,16 +133,19 @@ export class CronStore {
   }
 
   /**
-   * Returns a page of crons; an undecryptable one has a `fault`. @throws UnprocessableError for a filter on encrypted
-   * metadata
+   * Returns a page of crons, which has room until the signal; an undecryptable one has a `fault`. @throws
+   * UnprocessableError for a filter on encrypted metadata, PayloadTooLargeError
    */
-  async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
+  async search(scope: Scope, search: Search, until: AbortSignal): Promise<Page<CronRecord>> {
     const where = await this.#whereMatching(scope, search);
     const order = Prisma.raw(
       `${search.sort_by ?? 'created_at'} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, cron_id`,
     );
-    const rows = await this.#prisma.$queryRaw<CronRow[]>`
+    const list = Prisma.sql`
       SELECT ${COLUMNS} FROM cron WHERE ${where} ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
+    const { rows } = await this.#room.readWhole(until, async (maxBytes) =>
+      toSizedRows<CronRow>(await this.#prisma.$queryRaw(Prisma.sql(WITHIN_BYTES, list, maxBytes))),
+    );
     const crons = rows.map((row) => listedCronOfRow(row, this.#cipher));
     return toPage(crons, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }

@@ -5,6 +5,7 @@ import type { Logger, Metrics } from '@runyard/service-kit';
 import { startRunSpan, type Tracing } from '@runyard/tracing';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import type { UserPolicy } from '../runs/accepted-run.ts';
 import { notifyCancelled } from '../streams/notify-ended.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
@@ -18,6 +19,7 @@ import { CronStore } from './cron-store.ts';
 export interface CronParts extends UserPolicy {
   prisma: PrismaClient;
   cipher: DataCipher;
+  listRoom: ListRoom;
   engine: Pick<RunEngine, 'crons' | 'currentEpoch'>;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findWithoutState'>;
@@ -58,7 +60,7 @@ export function openCrons(parts: CronParts): { service: CronService; scheduler: 
     },
     logger,
   });
-  const store = new CronStore(prisma, parts.cipher);
+  const store = new CronStore(prisma, parts.cipher, parts.listRoom);
   signals.onSignal(() => scheduler.wake());
   const onScheduled = () => signals.send();
   return { scheduler, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };

@@ -20,6 +20,7 @@ import {
   UPDATE_THREAD,
 } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard, ScopesOf } from '../auth/route-guard.ts';
+import { closedAnswer } from '../http/closed-answer.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { RunOrigin } from './accepted-run.ts';
@@ -85,8 +86,8 @@ export function runRoutes(parts: {
       await answers.wait(run, req.body, req.query, creatorClientOf(req, scopes));
     }),
 
-    guard.bind(contracts.listRuns, [READ_THREAD], async ({ params, query }, [scope]) =>
-      ok(await runs.list(scope, params.thread_id, query)),
+    guard.bind(contracts.listRuns, [READ_THREAD], async ({ params, query, res }, [scope]) =>
+      ok(await runs.list(scope, params.thread_id, query, closedAnswer(res))),
     ),
     guard.bind(contracts.getRun, [READ_THREAD], async ({ params }, [scope]) =>
       ok(toWireRun(await runs.find(scope, params.thread_id, params.run_id))),

@@ -17,6 +17,7 @@ import { runAttributes, type TraceContext, type TraceSpan, type Tracing } from '
 import { inSlices } from '../access/in-slices.ts';
 import { isRestricted, type Scope } from '../access/scope.ts';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import { notifyCancelled, notifyDeleted } from '../streams/notify-ended.ts';
 import { requireOwnCheckpoint } from '../threads/checkpoint-position.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
@@ -35,6 +36,7 @@ type Engine = Pick<
   | 'getRun'
   | 'findRuns'
   | 'listRuns'
+  | 'listRunsWithin'
   | 'deleteRun'
   | 'requestCancel'
   | 'currentEpoch'
@@ -47,6 +49,7 @@ export interface RunServiceOptions extends UserPolicy {
   assistants: Pick<AssistantLookup, 'find'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
   threads: Pick<ThreadStore, 'findWithoutState' | 'isRunVisible'>;
+  listRoom: ListRoom;
   /** Reports that a run was deleted without an end event: whoever waits for it should look. */
   onDeleted: () => void;
   /** The LangSmith project of runs that name none; left out when nothing is traced. */
@@ -59,8 +62,6 @@ export interface StoredRun extends RunLocation {
   record: RunRecord;
 }
 
-/** Bytes of the runs of one list at most, as they are stored: in memory they are there several times over. */
-const LIST_BYTES_MAX = 32 * 1024 * 1024;
 const NO_RUNS = 'No runs found to cancel.';
 
 export class RunService {
@@ -123,24 +124,25 @@ export class RunService {
   }
 
   /**
-   * Returns runs, newest first; the `kwargs` of an undecryptable one carry the error. @throws NotFoundError for a
-   * missing thread, PayloadTooLargeError
+   * Returns runs, newest first, which have room until the signal; the `kwargs` of an undecryptable one carry the error.
+   * @throws NotFoundError for a missing thread, PayloadTooLargeError
    */
-  async list(scope: Scope, threadId: string, query: RunListQuery): Promise<Partial<Run>[]> {
+  async list(scope: Scope, threadId: string, query: RunListQuery, until: AbortSignal): Promise<Partial<Run>[]> {
     if (!(await this.#options.threads.findWithoutState(scope, threadId))) {
       throw new NotFoundError(`Thread with ID ${threadId} not found`);
     }
     const { status } = query;
     if (status !== undefined && !conforms(RunStatus, status)) return [];
-    const runs = await this.#options.engine.listRuns({
+    const list = {
       threadId,
       ...(status !== undefined && { status }),
       limit: query.limit ?? 10,
       offset: query.offset ?? 0,
       withKwargs: needsKwargs(query.select),
-      maxBytes: LIST_BYTES_MAX,
-    });
-    return runs.map((run) => selectRunFields(toWireRun(run), query.select));
+    };
+    const { engine, listRoom } = this.#options;
+    const { rows } = await listRoom.readWhole(until, (maxBytes) => engine.listRunsWithin({ ...list, maxBytes }));
+    return rows.map((run) => selectRunFields(toWireRun(run), query.select));
   }
 
   /** @throws NotFoundError */

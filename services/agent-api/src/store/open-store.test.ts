@@ -1,10 +1,11 @@
 import { BackendError } from '@runyard/checkpointer';
 import { NO_ENCRYPTION } from '@runyard/encryption';
 import { GraphLoadError } from '@runyard/host-protocol';
-import type { Logger } from '@runyard/service-kit';
+import { ByteBudget, type Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { RouteGuard } from '../auth/route-guard.ts';
+import { ListRoom } from '../http/list-room.ts';
 import { openStore } from './open-store.ts';
 
 /** A database without pgvector and without vectors. */
@@ -13,8 +14,9 @@ const project = { directory: '/p', store: { index: { embed: './embed.ts:embed', 
 
 function openStoreWith(embed: () => Promise<Float32Array[]>) {
   const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() };
-  const parts = { project, pool, cipher: NO_ENCRYPTION, guard: new RouteGuard(), logger: logger as unknown as Logger };
-  return { store: openStore({ ...parts, host: { embed } }), logger };
+  const listRoom = new ListRoom(new ByteBudget(0));
+  const parts = { project, pool, cipher: NO_ENCRYPTION, listRoom, guard: new RouteGuard() };
+  return { store: openStore({ ...parts, host: { embed }, logger: logger as unknown as Logger }), logger };
 }
 
 it('the store does not start with embeddings of other dimensions', async () => {

@@ -7,6 +7,7 @@ import { type Project, type StoreSettings, storeSettings } from '@runyard/projec
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
 import { storeRoutes } from './store-routes.ts';
 import { StoreService } from './store-service.ts';
@@ -16,6 +17,7 @@ export interface OpenStoreOptions {
   project: Pick<Project, 'store' | 'directory'>;
   pool: pg.Pool;
   cipher: DataCipher;
+  listRoom: ListRoom;
   /** Calls the embeddings of the project. */
   host: Pick<SupervisedGraphHost, 'embed'>;
   guard: RouteGuard;
@@ -32,7 +34,7 @@ export interface OpenStore {
 }
 
 /** Opens the long-term store as the project's `langgraph.json` configures it. @throws GraphLoadError */
-export function openStore({ project, pool, cipher, host, guard, logger }: OpenStoreOptions): OpenStore {
+export function openStore({ project, pool, cipher, listRoom, host, guard, logger }: OpenStoreOptions): OpenStore {
   const settings = storeSettings(project);
   const { embeddings, sweepEveryMinutes } = settings;
   const store = new PostgresStore({ pool, cipher, ...settings });
@@ -42,7 +44,7 @@ export function openStore({ project, pool, cipher, host, guard, logger }: OpenSt
   const sweeper = everyMs > 0 ? createStoreSweeper({ store, lease, logger, everyMs }) : undefined;
   return {
     backend,
-    routes: storeRoutes(new StoreService(backend), guard),
+    routes: storeRoutes(new StoreService(backend, listRoom), guard),
     async start() {
       await checkEmbeddings(settings, host, logger);
       if (settings.index) await reportVectorSupport(store, pool, logger);

@@ -2,6 +2,7 @@ import { deleteItem, getItem, listNamespaces, putItem, searchItems } from '@runy
 import { noContent, ok } from '@runyard/service-kit';
 import { DELETE_ITEM, GET_ITEM, LIST_NAMESPACES, PUT_ITEM, SEARCH_ITEMS } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import { closedAnswer } from '../http/closed-answer.ts';
 import { parseNamespace } from '../http/namespace-query.ts';
 import { isSet } from '../http/query-flag.ts';
 import type { StoreService } from './store-service.ts';
@@ -20,8 +21,8 @@ export function storeRoutes(store: StoreService, guard: RouteGuard): GuardedOper
       await store.delete(scope, body);
       return noContent();
     }),
-    guard.bind(searchItems, [SEARCH_ITEMS], async ({ body }, [scope]) =>
-      ok({ items: await store.search(scope, body) }),
+    guard.bind(searchItems, [SEARCH_ITEMS], async ({ body, res }, [scope]) =>
+      ok({ items: await store.search(scope, body, closedAnswer(res)) }),
     ),
     guard.bind(listNamespaces, [LIST_NAMESPACES], async ({ body }, [scope]) =>
       ok({ namespaces: await store.listNamespaces(scope, body) }),

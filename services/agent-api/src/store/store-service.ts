@@ -1,4 +1,4 @@
-import type { StoreBackend, StoredItem, StoreOperation } from '@runyard/checkpointer';
+import type { OpenedStore, StoredItem, StoreOperation } from '@runyard/checkpointer';
 import type {
   Item,
   StoreDeleteRequest,
@@ -8,6 +8,7 @@ import type {
 } from '@runyard/contracts';
 import { BadRequestError, ForbiddenError, UnprocessableError } from '@runyard/service-kit';
 import { isInScope, type Scope } from '../access/scope.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import { toWireTime } from '../http/wire-time.ts';
 import { checkFilter } from './filter.ts';
 import { checkLabels, requireItemNamespace } from './namespace.ts';
@@ -20,10 +21,12 @@ export interface ItemQuery {
 
 /** Serves the store to clients; graphs use the same items through LangGraph's own interface. */
 export class StoreService {
-  readonly #store: StoreBackend;
+  readonly #store: OpenedStore;
+  readonly #room: ListRoom;
 
-  constructor(store: StoreBackend) {
+  constructor(store: OpenedStore, room: ListRoom) {
     this.#store = store;
+    this.#room = room;
   }
 
   /** @throws BadRequestError, UnprocessableError, ForbiddenError, NotFoundError, BadGatewayError */
@@ -62,9 +65,13 @@ export class StoreService {
     await this.#runOne({ kind: 'put', scope, namespace: requireItemNamespace(namespace), key, value: null });
   }
 
-  /** @throws UnprocessableError, BadGatewayError */
-  async search(scope: Scope, request: StoreSearchRequest): Promise<(Item & { score: number | null })[]> {
-    const items = await this.#runOne({
+  /** Returns items, which have room until the signal. @throws UnprocessableError, BadGatewayError, PayloadTooLargeError */
+  async search(
+    scope: Scope,
+    request: StoreSearchRequest,
+    until: AbortSignal,
+  ): Promise<(Item & { score: number | null })[]> {
+    const read = await this.#store.prepareSearch({
       kind: 'search',
       scope,
       namespacePrefix: checkLabels(request.namespace_prefix ?? []),
@@ -74,7 +81,8 @@ export class StoreService {
       ...(request.query && { query: request.query }),
       ...(typeof request.refresh_ttl === 'boolean' && { refreshTtl: request.refresh_ttl }),
     });
-    return (items as StoredItem[]).map((item) => ({ ...toWireItem(item), score: item.score ?? null }));
+    const { rows } = await this.#room.readWhole(until, read);
+    return rows.map((item) => ({ ...toWireItem(item), score: item.score ?? null }));
   }
 
   /** @throws UnprocessableError */

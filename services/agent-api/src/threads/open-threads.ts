@@ -11,6 +11,7 @@ import type pg from 'pg';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
 import { notifyDeleted } from '../streams/notify-ended.ts';
@@ -32,6 +33,7 @@ export interface ThreadParts {
   prisma: PrismaClient;
   pool: pg.Pool;
   cipher: DataCipher;
+  listRoom: ListRoom;
   engine: RunEngine;
   checkpoints: PostgresCheckpoints;
   /** The long-term store, for graphs whose state is read or updated. */
@@ -61,7 +63,7 @@ export interface Threads {
 /** Opens threads and their state: the services that callers use, and the sweep of expired threads. */
 export function openThreads(parts: ThreadParts): Threads {
   const { pool, engine, checkpoints, host, streams, readers, retention, keys, guard, logger } = parts;
-  const store = new ThreadStore(parts.prisma, parts.cipher);
+  const store = new ThreadStore(parts.prisma, parts.cipher, parts.listRoom);
   const configuration = new LastConfiguration({ host, checkpoints, engine, assistants: parts.assistants });
   const state = new StateService({
     threads: store,

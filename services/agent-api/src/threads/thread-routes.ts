@@ -10,6 +10,7 @@ import {
   UPDATE_THREAD,
 } from '../auth/operation-questions.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import { closedAnswer } from '../http/closed-answer.ts';
 import { paginationHeaders } from '../http/pagination.ts';
 import type { ThreadService } from './thread-service.ts';
 
@@ -37,8 +38,8 @@ export function threadRoutes(threads: ThreadService, keys: IdempotencyKeys, guar
       await threads.delete(scope, params.thread_id);
       return noContent();
     }),
-    guard.bind(searchThreads, [SEARCH_THREADS], async ({ body }, [scope]) => {
-      const page = await threads.search(scope, body);
+    guard.bind(searchThreads, [SEARCH_THREADS], async ({ body, res }, [scope]) => {
+      const page = await threads.search(scope, body, closedAnswer(res));
       return ok(page.rows, paginationHeaders(page));
     }),
     guard.bind(countThreads, [SEARCH_THREADS], async ({ body }, [scope]) => ok(await threads.count(scope, body))),

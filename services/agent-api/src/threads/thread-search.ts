@@ -1,6 +1,7 @@
 import type { ThreadSearchRequest } from '@runyard/contracts';
 import type { Scope } from '../access/scope.ts';
 import { Prisma } from '../connections/prisma.ts';
+import { LIST_BYTES_MAX } from '../http/list-room.ts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../http/pagination.ts';
 import type { StoredThread } from './stored-thread.ts';
 import { columnsOf } from './thread-columns.ts';
@@ -15,18 +16,18 @@ export interface ThreadSearch extends ThreadFilters, Pick<ThreadSearchRequest, '
   offset: number;
   /** True when rows carry values and interrupts, which may be large. */
   withState: boolean;
+  /** Bytes that may be read: the rows of a page with more have no content. */
+  maxBytes: number;
 }
+
+/** A page with the bytes that its rows have at rest. */
+export type SizedPage = Page<StoredThread> & { bytes: number };
 
 /**
  * Rows that are read along the order before all matches of a metadata filter are looked up and sorted. With a million
  * threads the two cost about the same when one thread in a hundred matches.
  */
 const SCANNED_ROWS_MAX = 1_500;
-/**
- * Bytes of the states of one page, which are in memory several times over while it is answered. A page that has more
- * ends earlier, and names where the next one begins; a state alone may have more.
- */
-const STATE_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Finds threads by a filter on metadata and an order that no one index serves.
@@ -36,7 +37,7 @@ const STATE_BYTES_MAX = 32 * 1024 * 1024;
  * over a number of rows that costs little, and the index is used when the page is not full by then. Left to the
  * planner's guess, the wrong one of the two takes seconds with a million threads.
  */
-export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<StoredThread>> {
+export async function searchThreadRows(db: Db, scope: Scope, search: ThreadSearch): Promise<SizedPage> {
   const conditions = conditionsOf(scope, search);
   const { byColumn, byMetadata, byValues } = conditions;
   const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids?.length;
@@ -70,41 +71,42 @@ export async function countThreadRows(db: Db, scope: Scope, filters: ThreadFilte
 interface Found extends StoredThread {
   /** The number of all matches, where finding this one has shown that. */
   matches: number | null;
-  /** The number of rows of the page, with those whose states were too much for it. */
+  /** The number of rows of the page, with those that were too much for it. */
   length: number;
+  /** The bytes of all rows of the page. */
+  pageBytes: number;
 }
 
 const lengthOf = (found: Found[]) => found[0]?.length ?? 0;
 
-function pageOf(found: Found[], search: ThreadSearch, counted: number): Page<StoredThread> {
-  return toPage(found, search, counted, lengthOf(found));
+function pageOf(found: Found[], search: ThreadSearch, counted: number): SizedPage {
+  return { ...toPage(found, search, counted, lengthOf(found)), bytes: found[0]?.pageBytes ?? 0 };
 }
 
 /**
- * Selects ids first and rows afterwards: skipped rows are never fetched, nor are states beyond `STATE_BYTES_MAX`.
+ * Selects ids first and rows afterwards: skipped rows are never fetched. A page that has more than `LIST_BYTES_MAX` ends
+ * earlier, and names where the next one begins; one thread alone may have more.
  *
  * @param ids returns `thread_id` and `matches`
  */
 function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {
-  const order = orderOf(search, 't');
-  const page = Prisma.sql`page AS MATERIALIZED (${ids} LIMIT ${search.limit + 1} OFFSET ${search.offset})`;
-  if (!search.withState) {
-    return db.$queryRaw<Found[]>`
-      WITH ${page} SELECT ${columnsOf(false)}, page.matches, (count(*) OVER ())::int AS length
-      FROM page JOIN thread t USING (thread_id) ORDER BY ${order}`;
-  }
+  const state = search.withState ? STATE_BYTES : Prisma.empty;
   return db.$queryRaw<Found[]>`
-    WITH ${page}, sized AS MATERIALIZED (
+    WITH page AS MATERIALIZED (${ids} LIMIT ${search.limit + 1} OFFSET ${search.offset}),
+    sized AS MATERIALIZED (
       SELECT thread_id, page.matches, (count(*) OVER ())::int AS length, row_number() OVER up_to_here AS place,
-             sum(coalesce(octet_length(s."values"), 0) + coalesce(octet_length(s.interrupts), 0)) OVER up_to_here AS bytes
+             sum(octet_length(t.metadata::text) + octet_length(t.config::text) ${state}) OVER up_to_here AS bytes
       FROM page JOIN thread t USING (thread_id) LEFT JOIN thread_state s USING (thread_id)
-      WINDOW up_to_here AS (ORDER BY ${order} ROWS UNBOUNDED PRECEDING))
-    SELECT ${columnsOf(true)}, sized.matches, sized.length
-    FROM sized JOIN thread t USING (thread_id) LEFT JOIN thread_state s ON s.thread_id = t.thread_id
-    WHERE sized.place = 1 OR sized.bytes <= ${STATE_BYTES_MAX}
-    ORDER BY ${order}`;
+      WINDOW up_to_here AS (ORDER BY ${orderOf(search, 't')} ROWS UNBOUNDED PRECEDING)),
+    fitting AS MATERIALIZED (
+      SELECT *, (max(bytes) OVER ())::float8 AS page_bytes FROM sized WHERE place = 1 OR bytes <= ${LIST_BYTES_MAX})
+    SELECT ${columnsOf(search.withState)}, f.matches, f.length, f.page_bytes AS "pageBytes"
+    FROM fitting f LEFT JOIN thread t ON t.thread_id = f.thread_id AND f.page_bytes <= ${search.maxBytes}::float8
+         LEFT JOIN thread_state s ON s.thread_id = t.thread_id
+    ORDER BY f.place`;
 }
 
+const STATE_BYTES = Prisma.raw('+ coalesce(octet_length(s."values"), 0) + coalesce(octet_length(s.interrupts), 0)');
 const COUNT_UNKNOWN = Prisma.raw('t.thread_id, NULL::int AS matches');
 
 function inOrder(conditions: Prisma.Sql[], search: ThreadSearch): Prisma.Sql {

@@ -143,7 +143,9 @@ export class ThreadService {
   /** Deletes all threads with this metadata that the caller may see, several at a time. */
   async deleteMatching(scope: Scope, metadata: Record<string, unknown>): Promise<void> {
     for (;;) {
-      const { rows } = await this.search(scope, { metadata, select: ['thread_id'], limit: DELETED_PER_PAGE });
+      const read = new AbortController();
+      const ofPage = { metadata, select: ['thread_id' as const], limit: DELETED_PER_PAGE };
+      const { rows } = await this.search(scope, ofPage, read.signal).finally(() => read.abort());
       if (rows.length === 0) return;
       const workers = Array.from({ length: DELETED_AT_ONCE }, async () => {
         for (let row = rows.pop(); row?.thread_id !== undefined; row = rows.pop()) {
@@ -154,10 +156,11 @@ export class ThreadService {
     }
   }
 
-  async search(scope: Scope, request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
+  /** @param until the signal that the page is not used any more @throws UnprocessableError */
+  async search(scope: Scope, request: ThreadSearchRequest, until: AbortSignal): Promise<Page<Partial<Thread>>> {
     const { select, extract } = request;
     const paths = Object.entries(extract ?? {});
-    const page = await this.#store.search(scope, {
+    const search = {
       ...request,
       limit: request.limit ?? 10,
       offset: request.offset ?? 0,
@@ -165,7 +168,8 @@ export class ThreadService {
         !select ||
         select.some((field) => STATE_FIELDS.has(field)) ||
         paths.some(([, path]) => STATE_FIELDS.has(path.split(/[.[]/)[0]!)),
-    });
+    };
+    const page = await this.#store.search(scope, search, until);
     const rows = page.rows.map((row) => {
       const thread = toWireThread(row);
       const shown: Partial<Thread> = select

@@ -7,6 +7,7 @@ import type { Scope } from '../access/scope.ts';
 import { whereInScope } from '../access/where-in-scope.ts';
 import { Prisma, type PrismaClient } from '../connections/prisma.ts';
 import { requireSearchable } from '../errors/encrypted-keys.ts';
+import type { ListRoom } from '../http/list-room.ts';
 import type { Page } from '../http/pagination.ts';
 import type { StoredThread } from './stored-thread.ts';
 import { columnsOf } from './thread-columns.ts';
@@ -18,10 +19,12 @@ import { searchValues, VALUES_SEARCH_MS } from './values-search.ts';
 export class ThreadStore {
   readonly #prisma: PrismaClient;
   readonly #cipher: DataCipher;
+  readonly #room: ListRoom;
 
-  constructor(prisma: PrismaClient, cipher: DataCipher) {
+  constructor(prisma: PrismaClient, cipher: DataCipher, room: ListRoom) {
     this.#prisma = prisma;
     this.#cipher = cipher;
+    this.#room = room;
   }
 
   /** @throws EncryptionError when its state cannot be decrypted */
@@ -120,11 +123,13 @@ export class ThreadStore {
   }
 
   /**
-   * Returns a page of threads; one whose state is undecryptable has a `fault`. @throws UnprocessableError for a filter
-   * on values or metadata that are encrypted, or on too many values
+   * Returns a page of threads, which has room until the signal; one whose state is undecryptable has a `fault`. @throws
+   * UnprocessableError for a filter on values or metadata that are encrypted, or on too many values
    */
-  async search(scope: Scope, search: ThreadSearch): Promise<Page<StoredThread>> {
-    const page = await this.#within(search, (db) => searchThreadRows(db, scope, search));
+  async search(scope: Scope, search: Omit<ThreadSearch, 'maxBytes'>, until: AbortSignal): Promise<Page<StoredThread>> {
+    const page = await this.#room.readPage(until, (maxBytes) =>
+      this.#within(search, (db) => searchThreadRows(db, scope, { ...search, maxBytes })),
+    );
     return { ...page, rows: page.rows.map((row) => this.#decryptListed(row)) };
   }
 

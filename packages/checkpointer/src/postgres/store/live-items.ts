@@ -45,4 +45,7 @@ export interface ItemRow {
   ttl_minutes: number | null;
 }
 
+/** Estimates the bytes of an item from above, by SQL over the columns of its row. */
+export const ITEM_BYTES = 'octet_length(value::text) + octet_length(key) + octet_length(namespace::text)';
+
 export const ITEM_COLUMNS = 'i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_minutes';

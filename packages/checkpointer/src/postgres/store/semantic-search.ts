@@ -4,11 +4,12 @@
  * precise: it selects candidates, which are then scored like without it. Both ways return the same items, scores and
  * order.
  */
+import type { SizedRows } from '@runyard/database';
 import type pg from 'pg';
 import { Parameters } from '../parameters.ts';
 import { ITEM_COLUMNS, type ItemRow } from './live-items.ts';
 import type { OperationOf } from './operations.ts';
-import { pageOf, searchConditions } from './store-reads.ts';
+import { pageOf, readWithin, searchConditions } from './store-reads.ts';
 
 /**
  * Number of additional candidates that are scored exactly: pgvector calculates with four bytes, and may swap neighbors.
@@ -21,13 +22,17 @@ export interface SemanticSearch {
   space: string;
   /** Schema of the pgvector extension; null without it. */
   vectorSchema: string | null;
+  maxBytes: number;
 }
 
-/** Returns the nearest first; items without vectors have no rank and are left out. */
+/**
+ * Returns the nearest first; items without vectors have no rank and are left out. None are returned where they have more
+ * than `maxBytes`.
+ */
 export async function searchByMeaning(
   pool: pg.Pool,
-  { operation, vector, space, vectorSchema }: SemanticSearch,
-): Promise<(ItemRow & { score: number })[]> {
+  { operation, vector, space, vectorSchema, maxBytes }: SemanticSearch,
+): Promise<SizedRows<ItemRow & { score: number }>> {
   const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
   // Parameters of their final type are parsed once; a cast from text would be repeated for every row.
@@ -49,16 +54,14 @@ export async function searchByMeaning(
          WHERE ${ofSpace} GROUP BY 1
        )`
     : `scored AS (SELECT min(i.ctid) AS place, ${exact} AS score FROM ${candidates} GROUP BY i.embedding_id)`;
-  const { rows } = await pool.query<ItemRow & { score: number }>({
-    text: `WITH ${scored},
+  const nearest = `WITH ${scored},
       best AS MATERIALIZED (
         SELECT * FROM scored ORDER BY score DESC FETCH FIRST ${parameters.add(limit + offset)} ROWS WITH TIES
       )
       SELECT ${ITEM_COLUMNS}, b.score FROM best b JOIN store_item i ON i.ctid = b.place
-      ORDER BY b.score DESC, i.namespace, i.key LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`,
-    values: parameters.values,
-  });
-  return rows.map((row) => ({ ...row, score: Math.max(-1, Math.min(1, row.score)) }));
+      ORDER BY b.score DESC, i.namespace, i.key LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`;
+  const found = await readWithin<ItemRow & { score: number }>(pool, nearest, parameters, maxBytes);
+  return { ...found, rows: found.rows.map((row) => ({ ...row, score: Math.max(-1, Math.min(1, row.score)) })) };
 }
 
 /**

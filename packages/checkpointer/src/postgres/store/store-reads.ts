@@ -1,8 +1,8 @@
-import { toSqlText } from '@runyard/database';
+import { rowsWithinBytes, type SizedRows, toSizedRows, toSqlText } from '@runyard/database';
 import type pg from 'pg';
 import type { StoredItem } from '../../backend.ts';
 import { Parameters } from '../parameters.ts';
-import { IS_LIVE, ITEM_COLUMNS, type ItemRow, isVisible, isWithin, scopeJson } from './live-items.ts';
+import { IS_LIVE, ITEM_BYTES, ITEM_COLUMNS, type ItemRow, isVisible, isWithin, scopeJson } from './live-items.ts';
 import { beginsWith } from './namespace-conditions.ts';
 import type { OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
@@ -32,17 +32,31 @@ export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]):
   return operations.map((_, index) => found.get(index + 1));
 }
 
-/** Returns the most recently changed first. */
-export async function searchItems(pool: pg.Pool, operation: OperationOf<'search'>): Promise<ItemRow[]> {
+/** Returns the most recently changed first; none where they have more than `maxBytes`. */
+export async function searchItems(
+  pool: pg.Pool,
+  operation: OperationOf<'search'>,
+  maxBytes: number,
+): Promise<SizedRows<ItemRow>> {
   const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
-  const { rows } = await pool.query<ItemRow>({
-    text: `SELECT ${ITEM_COLUMNS} FROM store_item i WHERE ${searchConditions(operation, parameters).join(' AND ')}
-           ORDER BY i.updated_at DESC, i.namespace, i.key
-           LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`,
-    values: parameters.values,
-  });
-  return rows;
+  const list = `SELECT ${ITEM_COLUMNS} FROM store_item i WHERE ${searchConditions(operation, parameters).join(' AND ')}
+                ORDER BY i.updated_at DESC, i.namespace, i.key
+                LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`;
+  return readWithin(pool, list, parameters, maxBytes);
+}
+
+const [BEFORE, BETWEEN, AFTER] = rowsWithinBytes(ITEM_BYTES);
+
+/** Reads a list of items; none where they have more than `maxBytes`. */
+export async function readWithin<Row extends ItemRow>(
+  pool: pg.Pool,
+  list: string,
+  parameters: Parameters,
+  maxBytes: number,
+): Promise<SizedRows<Row>> {
+  const text = `${BEFORE}${list}${BETWEEN}${parameters.add(maxBytes)}${AFTER}`;
+  return toSizedRows<Row>((await pool.query({ text, values: parameters.values })).rows);
 }
 
 /** Replaces null by the default: numbers without a JSON form, such as Infinity, arrive as null. */
