@@ -190,7 +190,8 @@ class Host:
                 self._connection.answer(lane, number, result.ok, result.raw)
             else:
                 self._connection.answer(lane, number, result)
-        except Exception as error:
+        except BaseException as error:
+            # The parent waits for an answer also where code of the project calls `sys.exit`, or gives itself up.
             self._connection.answer_error(lane, number, describe_error(error))
 
     def _spawn(self, work: Coroutine[Any, Any, None], context: contextvars.Context | None = None) -> None:

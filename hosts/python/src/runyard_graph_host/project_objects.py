@@ -140,10 +140,16 @@ class _OnceLoaded(Generic[T]):
         name = json.dumps(source)
         loading = self._loading.get(name)
         if loading is None:
-            loading = asyncio.create_task(asyncio.to_thread(self._load, source))
+            loading = asyncio.create_task(asyncio.to_thread(self._load_now, source, directory))
             self._loading[name] = loading
         try:
             return await asyncio.shield(loading)
-        except Exception as cause:
+        except GraphLoadError:
             self._loading.pop(name, None)
+            raise
+
+    def _load_now(self, source: Mapping[str, Any], directory: str) -> T:
+        try:
+            return self._load(source)
+        except BaseException as cause:
             raise GraphLoadError(describe_load_failure(self._subject, cause, Path(directory))) from cause

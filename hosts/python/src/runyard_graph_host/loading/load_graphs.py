@@ -29,8 +29,6 @@ def _load_graph(document: Mapping[str, Any], directory: str, warn: Warn) -> Load
     source = ProjectSource.of(document, directory)
     try:
         return LoadedGraph.of(source.import_symbol(), graph_id, source, document.get("description"), warn)
-    except KeyboardInterrupt:
-        raise
     except BaseException as cause:
         message = describe_load_failure(f'Graph "{graph_id}"', cause, Path(directory))
         raise GraphLoadError(message, graph_id) from cause

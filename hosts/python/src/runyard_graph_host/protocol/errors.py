@@ -2,6 +2,8 @@
 
 from typing import Any, NotRequired, TypedDict
 
+from ..process.exits import ProcessExitError
+
 _MAX_MESSAGE_LENGTH = 64 * 1024
 _STORAGE_REASONS = frozenset(
     (
@@ -71,6 +73,8 @@ class GraphRequestError(Exception):
 
 def error_body(error: BaseException, kind: str = "failed") -> ErrorBody:
     """Describes an error to clients: the name of its class, and its message."""
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        error = ProcessExitError(error)
     name = error.error if isinstance(error, BackendError) else type(error).__name__
     return {"kind": kind, "error": name, "message": clip(message_of(error))}
 

@@ -13,7 +13,6 @@ from ..langgraph.emissions import EmissionCounter
 from ..langgraph.names import INTERRUPT, STREAM_KEY
 from ..loading.loaded_graph import Graph, GraphUse, LoadedGraph
 from ..loading.project_user import user_of
-from ..process.exits import ProcessExitError
 from ..protocol.connection import HostConnection
 from ..protocol.errors import error_body
 from ..serialization.serializer import StateSerializer
@@ -286,8 +285,6 @@ class GraphRun:
         return await self._failed(error)
 
     async def _failed(self, error: BaseException) -> Settlement:
-        if isinstance(error, SystemExit | KeyboardInterrupt):
-            error = ProcessExitError(error)
         interrupts = await self._open_questions()
         return Settlement("failed", **self._reached(), interrupts=interrupts, error=error_body(error))
 
