@@ -123,6 +123,24 @@ it('a host whose code blocks its event loop goes on for as long as that is allow
   expect(onLost).toHaveBeenCalledOnce();
 });
 
+it('a host that code of an ended run may block is killed after a minute, however long others may block it', async () => {
+  const { started, onLost } = supervising({ deadMs: 900_000 });
+  await supervisor.start();
+  const [ended, other] = [supervisor.takeSlot(), supervisor.takeSlot()];
+  other.markBegun();
+  stopAnswering(started[0]!.fake);
+  let beats = 0;
+  started[0]!.fake.beats = () => beats++;
+  ended.reportUnresponsive();
+  ended.release();
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(onLost).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(onLost).toHaveBeenCalledOnce();
+  // Nobody knows whose code it was.
+  expect(other.crashAttribution()).toBe('shared');
+});
+
 it('a host that has given signs of life, and gives none for a minute, is killed', async () => {
   const { started, onLost } = supervising({ deadMs: 900_000 });
   await supervisor.start();

@@ -16,7 +16,10 @@ export interface HostSupervisorOptions {
   unresponsiveMs?: number;
   /** Milliseconds without an answer after which a host is killed; its runs are retried. */
   deadMs?: number;
-  /** The same without any sign of life, where a host gives some while code blocks its event loop. */
+  /**
+   * The same without any sign of life, where a host gives some while code blocks its event loop; and with some, where
+   * that may be code of a run that has ended.
+   */
   silentMs?: number;
   restartDelayMs?: { first: number; max: number };
 }
@@ -190,8 +193,10 @@ export class HostSupervisor {
     return unansweredMs >= this.#options.unresponsiveMs;
   }
 
-  #isDead({ unansweredMs, silentMs }: SupervisedHost): boolean {
-    return unansweredMs >= this.#options.deadMs || silentMs >= this.#options.silentMs;
+  #isDead({ unansweredMs, silentMs, hasRunawayCode }: SupervisedHost): boolean {
+    const { deadMs, silentMs: silentMsMax } = this.#options;
+    // What blocks it may be code of a run that has ended: others need not wait for that as long as for a run's.
+    return silentMs >= silentMsMax || unansweredMs >= (hasRunawayCode ? Math.min(deadMs, silentMsMax) : deadMs);
   }
 
   #pingAll(): void {
