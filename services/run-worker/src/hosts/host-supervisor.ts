@@ -195,7 +195,7 @@ export class HostSupervisor {
 
   #isDead({ unansweredMs, silentMs, hasRunawayCode }: SupervisedHost): boolean {
     const { deadMs, silentMs: silentMsMax } = this.#options;
-    // What blocks it may be code of a run that has ended: others need not wait for that as long as for a run's.
+    // Code of a run that has ended may block it: others need not wait for that as long as for a run's.
     return silentMs >= silentMsMax || unansweredMs >= (hasRunawayCode ? Math.min(deadMs, silentMsMax) : deadMs);
   }
 
