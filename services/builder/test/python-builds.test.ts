@@ -46,6 +46,8 @@ packages = ["agent", "public.agent"]
 "agent" = "src/agent"
 "public.agent" = "src/agent"
 `;
+const NETRC = 'machine pypi.example.com login ada password of-the-index';
+
 /** Notes what code of a package can see while it is installed. */
 const SETUP = `
 import json, os, setuptools
@@ -56,6 +58,7 @@ def read(path):
         return type(error).__name__
 with open("seen.json", "w") as file:
     json.dump({"env": dict(os.environ), "uid": os.getuid(), "parent": read("/proc/%d/environ" % os.getppid()),
+               "netrc": read(os.path.expanduser("~/.netrc")),
                "service": read("/proc/${process.pid}/environ"), "data": read(os.path.expanduser("~/../../build-caches/other/file"))}, file)
 setuptools.setup()
 `;
@@ -71,7 +74,7 @@ const PROJECT = {
 const build = (order: TestOrder) => builds.build({ id, installCommand: null, ...order });
 
 it('a Python project is installed into an environment of its own, which is valid in other places too', async () => {
-  const variables = { MODEL_KEY: 'model-key-value', UV_INDEX_OURS_PASSWORD: 'index-password' };
+  const variables = { MODEL_KEY: 'model-key-value', UV_INDEX_OURS_PASSWORD: 'index-password', NETRC };
   const { end, lines } = await build({ files: PROJECT, variables });
   expect(end).toEqual({ kind: 'archive' });
   expect(lines).toEqual(
@@ -98,6 +101,7 @@ it.runIf(PROJECT_USERS !== undefined)(
     expect(JSON.parse(text)).toMatchObject({
       uid: new UserRange(PROJECT_USERS!).buildUserOf(id).uid,
       env: { UV_INDEX_OURS_PASSWORD: 'index-password' },
+      netrc: `${NETRC}\n`,
       service: 'PermissionError',
       data: 'PermissionError',
     });

@@ -4,6 +4,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { machineEnvironment } from '@runyard/contracts';
 import { INDEX_VARIABLES, withUvVariables, YARN_VARIABLES } from '@runyard/package-managers';
+import { writeNetrc } from './netrc.ts';
 
 /**
  * Matches a deployment's secrets for package registries. Install scripts must not see the other secrets, which are for
@@ -33,7 +34,7 @@ export interface BuildFolders {
 
 /**
  * Returns the environment of all commands of a build: the variables that a machine has for every program, the package
- * registry, and the secrets for registries. It contains nothing of the platform: its secrets are in no environment, and
+ * registry, and the secrets for registries; a `.netrc` of the deployment is in HOME. It contains nothing of the platform: its secrets are in no environment, and
  * HOME is not the folder with the credentials of the service's user.
  */
 export async function buildEnvironment(
@@ -45,6 +46,7 @@ export async function buildEnvironment(
   const { registry, cafile } = await npmSettings();
   await mkdir(folders.home, { recursive: true, mode: 0o700 });
   await mkdir(folders.cache, { recursive: true, mode: 0o700 });
+  await writeNetrc(folders.home, secrets);
   return {
     // The other package managers do not read npm's settings.
     ...(cafile !== null && { NODE_EXTRA_CA_CERTS: cafile }),

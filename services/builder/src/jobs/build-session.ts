@@ -5,6 +5,7 @@ import { BuildError } from '@runyard/deployments';
 import { RegistryUnavailableError } from '@runyard/image-registry';
 import { secretMask, withLastLines } from '@runyard/revision-logs';
 import type { Logger } from '@runyard/service-kit';
+import { passwordsOfNetrc } from '../commands/netrc.ts';
 import { BuildLog } from './build-log.ts';
 import type { BuildOutcome } from './build-metrics.ts';
 import { type ControlPlaneClient, ControlPlaneUnavailableError, OrderRefusedError } from './control-plane-client.ts';
@@ -56,7 +57,7 @@ export class BuildSession {
     this.#options = options;
     const { deployment_id: deploymentId, revision_id: revisionId } = order;
     this.#logger = options.logger.child({ deploymentId, revisionId });
-    const secrets = Object.values(order.variables);
+    const secrets = [...Object.values(order.variables), ...passwordsOfNetrc(order.variables)];
     this.#log = new BuildLog(secrets);
     this.#mask = secretMask(secrets);
   }
