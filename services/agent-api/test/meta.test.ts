@@ -92,7 +92,7 @@ describe('the server', () => {
         assistants: true,
         crons: true,
         langsmith: false,
-        langsmith_tracing_replicas: false,
+        langsmith_tracing_replicas: true,
         langsmith_tracing_session_on_runs: true,
       },
       host: { kind: 'self-hosted', project_id: 'shop', revision_id: 'r7', host_revision_id: 'r7', tenant_id: 'acme' },

@@ -19,7 +19,7 @@ export function serverInfo(
       assistants: true,
       crons: true,
       langsmith: false,
-      langsmith_tracing_replicas: false,
+      langsmith_tracing_replicas: true,
       langsmith_tracing_session_on_runs: true,
     },
     host: {

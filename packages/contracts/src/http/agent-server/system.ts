@@ -49,7 +49,7 @@ export const getInfo = defineOperation({
           assistants: true,
           crons: true,
           langsmith: false,
-          langsmith_tracing_replicas: false,
+          langsmith_tracing_replicas: true,
           langsmith_tracing_session_on_runs: false,
         },
         host: { kind: 'self-hosted', project_id: null, host_revision_id: null, revision_id: null, tenant_id: null },
