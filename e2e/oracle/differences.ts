@@ -7,10 +7,15 @@ const STATES = /^(GET|POST) \/threads\/ID\/(state|history)/;
 export const INTENDED: readonly IntendedDifference[] = [
   { places: /\.langgraph_(api_version|api_url|plan)$/, reason: 'Each server describes itself.' },
   {
-    places: /(^|\.)metadata\.(user_id|mood|langgraph_(version|host|auth_user_id|request_id))$/,
+    places: /^(runyard_version|metadata|host\.(project_id|revision_id|host_revision_id))$/,
+    requests: /^GET \/info$/,
+    reason: 'A server says which it is, and which deployment and revision it serves.',
+  },
+  {
+    places:
+      /(^|\.)metadata\.(user_id|mood|l[cs]_(agent_name|integration|versions)|langgraph_(version|host|auth_user_id|request_id))$/,
     requests: STATES,
-    reason:
-      'Who called, and the configuration of a run, which may have secrets, are in the run and not in checkpoints.',
+    reason: 'Who called, and the configuration of a run or its graph, which may have secrets, are not in checkpoints.',
   },
   {
     places:

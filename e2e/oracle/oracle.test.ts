@@ -1,39 +1,28 @@
-import path from 'node:path';
-import { type PublicPythonServer, packagesOf, preparePython, startPublicPythonServer } from '@runyard/test-kit/python';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Platform, startPlatform } from '../harness/platform.ts';
 import { compare } from './compare.ts';
 import { INTENDED } from './differences.ts';
 import { IntendedDifferences } from './intended-differences.ts';
 import { readRecorded, writeRecorded } from './recorded-answers.ts';
-import { RecordedClient } from './recorded-client.ts';
 import { RECORDED, SCENARIOS } from './scenarios.ts';
+import { type ServerPair, startPython, startWorkspace } from './server-pair.ts';
 
 /** Writes the answers for the short form down again, instead of comparing with them. */
 const isRecording = process.env.RUNYARD_RECORD_ANSWERS === '1';
 
-const PROJECT = path.resolve(import.meta.dirname, '../projects/python');
-
-let ours: Platform;
-let theirs: PublicPythonServer;
+let python: ServerPair;
+let workspace: ServerPair;
 const intended = new IntendedDifferences(INTENDED);
 
 beforeAll(async () => {
-  const python = await preparePython(path.join(import.meta.dirname, 'requirements.txt'));
-  [theirs, ours] = await Promise.all([
-    startPublicPythonServer(python, PROJECT),
-    startPlatform({ project: PROJECT, env: packagesOf(python) }),
-  ]);
+  [python, workspace] = [await startPython(), await startWorkspace()];
 });
 afterAll(async () => {
-  await Promise.all([theirs?.stop(), ours?.stop()]);
-  await ours?.remove();
+  await Promise.all([python?.stop(), workspace?.stop()]);
 });
 
 describe('the platform answers as the public Python server does, but for intended differences, to', () => {
   it.each(SCENARIOS)('$name', async (scenario) => {
-    const our = new RecordedClient({ url: ours.deploymentUrl, headers: { 'x-api-key': ours.apiKey } });
-    const their = new RecordedClient({ url: theirs.url });
+    const { our, their } = (scenario.project === undefined ? python : workspace).newClients();
     await Promise.all([scenario.run(our), scenario.run(their)]);
     expect(intended.without(compare(our.answers, their.answers))).toEqual([]);
     if (!RECORDED.includes(scenario.name)) return;

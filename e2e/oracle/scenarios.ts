@@ -3,6 +3,8 @@ import type { RecordedClient } from './recorded-client.ts';
 export interface Scenario {
   /** The part of the API or of LangGraph that it compares. */
   name: string;
+  /** The project whose graphs it runs; default: `python`. */
+  project?: 'python-workspace';
   run(client: RecordedClient): Promise<void>;
 }
 
@@ -23,6 +25,13 @@ function ofGraph(graph: string, body: object, { modes = MODES }: { modes?: strin
     },
   };
 }
+
+const server: Scenario = {
+  name: 'what the server is',
+  async run(client) {
+    for (const path of ['/info', '/ok']) await client.send('GET', path);
+  },
+};
 
 /** Asks for what a graph is. */
 const descriptions: Scenario = {
@@ -259,6 +268,15 @@ export const SCENARIOS: readonly Scenario[] = [
   ofGraph('remembers', { input: { text: 'note' } }, { modes: ['values'] }),
   ofGraph('speaks', { input: {} }, { modes: ['custom', 'values'] }),
   ofGraph('values', { input: {} }, { modes: ['values', 'updates'] }),
+  {
+    ...ofGraph(
+      'research',
+      { input: { messages: [{ role: 'user', content: 'rain', id: 'question' }] }, stream_subgraphs: true },
+      { modes: ['values', 'updates', 'messages', 'messages-tuple', 'tasks'] },
+    ),
+    project: 'python-workspace',
+  },
+  server,
   descriptions,
   assistants,
   threads,
@@ -279,6 +297,8 @@ export const RECORDED: readonly string[] = [
   'graph jumps',
   'graph functional',
   'graph values',
+  'graph research',
+  'what the server is',
   'interrupts of asks_twice',
   'interrupts before and after nodes',
 ];

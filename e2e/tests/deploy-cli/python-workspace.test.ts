@@ -9,6 +9,12 @@ import { collectEvents } from '../../harness/client.ts';
 import { callControlPlane, type Deployment } from '../../harness/control-plane.ts';
 import { copyProject, pythonCli } from '../../harness/official-cli.ts';
 import { CLIENT_REQUIREMENTS, runPythonTests } from '../../harness/python.ts';
+import { compare } from '../../oracle/compare.ts';
+import { INTENDED } from '../../oracle/differences.ts';
+import { IntendedDifferences } from '../../oracle/intended-differences.ts';
+import { readRecorded } from '../../oracle/recorded-answers.ts';
+import { RecordedClient } from '../../oracle/recorded-client.ts';
+import { RECORDED, SCENARIOS } from '../../oracle/scenarios.ts';
 
 const NAME = 'python-workspace';
 const { apiKey } = inject('platform');
@@ -64,6 +70,17 @@ describe('a workspace of uv, deployed by the official command with its lock file
   ])('streams the words of each model, with the agent that it is in: %s', async (graph, text, heard) => {
     expect(await listen(graph, text)).toEqual(heard);
   });
+
+  // `npm run test:oracle` asks the public server itself.
+  it.each(SCENARIOS.filter(({ name, project: its }) => RECORDED.includes(name) && its === NAME))(
+    'answers as the public server did, but for intended differences: $name',
+    async (scenario) => {
+      const recorded = new RecordedClient({ url, headers: { authorization: 'Bearer ada-token' } });
+      await scenario.run(recorded);
+      const differences = compare(recorded.answers, await readRecorded(scenario.name));
+      expect(new IntendedDifferences(INTENDED).without(differences)).toEqual([]);
+    },
+  );
 
   it('asks a person in a stream, and goes on by a command', async () => {
     const { thread_id } = await ada.threads.create();
