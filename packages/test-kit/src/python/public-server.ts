@@ -8,7 +8,7 @@ import { freePort } from '../free-port.ts';
 
 const START_MS = 120_000;
 
-export interface PublicPythonServer {
+interface PublicPythonServer {
   url: string;
   /** The root of its processes. */
   pid: number;
