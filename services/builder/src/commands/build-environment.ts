@@ -34,8 +34,8 @@ export interface BuildFolders {
 
 /**
  * Returns the environment of all commands of a build: the variables that a machine has for every program, the package
- * registry, and the secrets for registries; a `.netrc` of the deployment is in HOME. It contains nothing of the platform: its secrets are in no environment, and
- * HOME is not the folder with the credentials of the service's user.
+ * registry, and the secrets for registries; HOME has the deployment's `.netrc`. It contains nothing of the platform: its
+ * secrets are in no environment, and HOME is not the folder with the credentials of the service's user.
  */
 export async function buildEnvironment(
   folders: BuildFolders,
