@@ -12,9 +12,20 @@ const UV = 'uv==0.13.9';
 /** Compiled, a program of Python is there in a second instead of seven. */
 const INSTALL = ['pip', 'install', '-q', '--compile-bytecode'];
 
-/** Returns the Python that has the packages of a requirements.txt. It runs their programs as modules. */
-export async function preparePython(requirements: string): Promise<string> {
-  return join(await environment(requirements), 'bin/python');
+/**
+ * Returns the Python that has the packages of a requirements.txt. It runs their programs as modules.
+ *
+ * @param interpreter the Python that it is made of; default: `python3` of the PATH
+ */
+export async function preparePython(requirements: string, interpreter = 'python3'): Promise<string> {
+  return join(await environment(requirements, interpreter), 'bin/python');
+}
+
+/** Returns the interpreter of a release of Python, as `3.13`, that is on the PATH; undefined where none runs there. */
+export async function findPython(version: string): Promise<string | undefined> {
+  const asked = runProgram(`python${version}`, ['-c', 'import os, sys; print(os.path.realpath(sys.executable))']);
+  const { code, output } = await asked.catch(() => ({ code: null, output: '' }));
+  return code === 0 ? output.trim() : undefined;
 }
 
 /** Returns the variables by which the platform finds the packages that a Python of {@link preparePython} has. */
@@ -23,16 +34,16 @@ export function packagesOf(python: string): { VIRTUAL_ENV: string } {
 }
 
 /**
- * Creates the environment once for each content of a requirements.txt, under another name and then renamed: an existing
- * one is complete.
+ * Creates the environment once for each content of a requirements.txt and interpreter, under another name and then
+ * renamed: an existing one is complete.
  */
-async function environment(requirements: string): Promise<string> {
-  const hash = createHash('sha256').update([UV, ...INSTALL].join(' '), 'utf8');
+async function environment(requirements: string, interpreter: string): Promise<string> {
+  const hash = createHash('sha256').update([UV, ...INSTALL, interpreter].join(' '), 'utf8');
   hash.update(await readFile(requirements));
   const place = join(CACHE, `python-${hash.digest('hex').slice(0, 12)}`);
   if (existsSync(place)) return place;
   const aside = `${place}-${process.pid}`;
-  await succeed('python3', ['-m', 'venv', aside]);
+  await succeed(interpreter, ['-m', 'venv', aside]);
   const python = join(aside, 'bin/python');
   await succeed(python, ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', UV]);
   await succeed(join(aside, 'bin/uv'), [...INSTALL, '--python', python, '-r', requirements]);
