@@ -455,6 +455,30 @@ describe('an interrupt', () => {
     expect(messagesIn(await answer.complete).at(-1)).toMatchObject({ result: { structuredContent: { done: true } } });
   });
 
+  it('whose call an old client cancels is asked no more: the call ends, and a later answer executes nothing', async () => {
+    const session = await initialize({ elicitation: {} });
+    const request = legacy('tools/call', echo(), session);
+    const answer = await open(url(), request);
+    const run = await deployment.worker.take();
+    await run.ask({}, [question]);
+    const asked = await message(answer, 'elicitation/create');
+    const { id } = request.body as Json;
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } };
+    const cancel = (headers: Headers) => ask(`${elsewhere}/mcp`, { headers, body: cancelled });
+    expect((await cancel(await initialize({ elicitation: {} }))).status).toBe(202);
+    const taskId = run.claimed.runId;
+    const statusOf = async () => (await call(legacy('tasks/get', { taskId }, session))).result.status;
+    expect(await statusOf()).toBe('input_required');
+    expect((await cancel(session)).status).toBe(202);
+    const response = { jsonrpc: '2.0', id: asked.id, result: accept({ answer: 'yes' }) };
+    // The thread may be gone with the call.
+    expect([202, 400]).toContain((await ask(url(), { body: response, headers: session })).status);
+    const { threadId } = run.claimed;
+    const runs = await deployment.worker.engine.listRuns({ threadId, limit: 2, offset: 0 });
+    expect(runs.filter(({ runId }) => runId !== taskId)).toEqual([]);
+    expect(messagesIn(await answer.complete).at(-1)).toMatchObject({ result: { isError: true } });
+  });
+
   it('that the user of an old client cancels ends the call there', async () => {
     const session = await initialize({ elicitation: { form: {} } });
     const answer = await open(url(), legacy('tools/call', echo(), session));

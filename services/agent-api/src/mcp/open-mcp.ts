@@ -77,6 +77,7 @@ export async function openMcp(parts: McpParts): Promise<{ routes: GuardedOperati
     requests: new RunsOfRequests(pool),
     sources,
     logger: parts.logger,
+    tasks,
   });
   const route = mcpRoute(
     {

@@ -137,10 +137,15 @@ export class ToolRuns {
     return { scope: origin.scope, threadId, runId, taskId, createdAt, ttlMs };
   }
 
-  /** Orders the end of a run that is in flight; does nothing for others. */
-  async cancel(scope: Scope, { threadId, runId }: Pick<ToolRun, 'threadId' | 'runId'>, reason: string): Promise<void> {
+  /** Orders the end of a run that is in flight. Returns false for others, to which it does nothing. */
+  async cancel(
+    scope: Scope,
+    { threadId, runId }: Pick<ToolRun, 'threadId' | 'runId'>,
+    reason: string,
+  ): Promise<boolean> {
     const selection = { threadId, runIds: [runId] };
-    await this.#options.runs.cancel(scope, selection, 'interrupt', reason).catch(ignoreNotFound);
+    const ordered = await this.#options.runs.cancel(scope, selection, 'interrupt', reason).catch(ignoreNotFound);
+    return ordered !== undefined;
   }
 
   /** Deletes the thread of a call that has ended. */

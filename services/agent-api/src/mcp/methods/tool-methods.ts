@@ -16,6 +16,7 @@ import { optionalFields, optionalText, requireText } from '../protocol/params.ts
 import { CACHING } from '../protocol/server.ts';
 import type { OldConversation } from '../tasks/old-conversation.ts';
 import { toNewTask, toOldTask } from '../tasks/task-forms.ts';
+import type { ToolTasks } from '../tasks/tool-tasks.ts';
 import type { WaitingCalls } from '../tasks/waiting-calls.ts';
 import { type Tool, toToolEntry } from '../tools/tool.ts';
 import { type ToolCatalogue, unknownTool } from '../tools/tool-catalogue.ts';
@@ -28,6 +29,7 @@ export interface ToolMethodsOptions {
   waiting: WaitingCalls;
   conversation: OldConversation;
   requests: RunsOfRequests;
+  tasks: ToolTasks;
   sources: CallSources;
   logger: Logger;
 }
@@ -37,6 +39,7 @@ export const KEPT_MS = 3_600_000;
 const TTL_MS = { minimum: 60_000, maximum: 86_400_000 };
 /** Milliseconds within which a call that may become a task is answered with its result. */
 const TASK_AFTER_MS = 1_000;
+const CANCELLED = 'notifications/cancelled';
 
 /** The methods about tools. */
 export class ToolMethods {
@@ -71,16 +74,19 @@ export class ToolMethods {
     return call.client.isNew ? this.#callNew(call, params, asked) : this.#callOld(call, params, asked);
   }
 
-  /** Cancels the run of a request that the client has made before, to any process. */
+  /** Cancels a call that the client has made before, to any process, also while it waits for answers. */
   async cancelRequest({ client, request }: Omit<McpCall, 'id'>, { requestId }: Fields): Promise<void> {
     if (client.session === undefined || (typeof requestId !== 'string' && typeof requestId !== 'number')) return;
-    const run = await this.#options.requests.find(keyOf(client.session, requestId));
+    const { access, requests, runs, tasks } = this.#options;
+    const run = await requests.find(keyOf(client.session, requestId));
     if (!run) return;
-    const { scope } = await this.#options.access.ask(request, {
+    const { scope } = await access.ask(request, {
       event: 'threads:update',
       value: { thread_id: run.threadId, action: 'interrupt' },
     });
-    await this.#options.runs.cancel(scope, run, 'notifications/cancelled');
+    const task = run.taskId === null ? undefined : await tasks.find(scope, run.taskId);
+    if (task) await tasks.cancel({ scope, task }, CANCELLED);
+    else await runs.cancel(scope, run, CANCELLED);
   }
 
   async #callNew(call: McpCall, params: Fields, asked: AskedCall): Promise<Outcome> {

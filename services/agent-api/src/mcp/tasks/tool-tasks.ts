@@ -1,7 +1,7 @@
 import { isUuid } from '@runyard/contracts';
 import type { RunEngine } from '@runyard/run-engine';
 import type { TaskReader } from '../../a2a/tasks/task-reader.ts';
-import { isInFlight, isWaiting } from '../../a2a/tasks/task-record.ts';
+import { isInFlight, isTerminal, isWaiting } from '../../a2a/tasks/task-record.ts';
 import type { TaskStore, ToolTask } from '../../a2a/tasks/task-store.ts';
 import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { Fields } from '../../http/fields.ts';
@@ -119,7 +119,10 @@ export class ToolTasks {
     for (const question of await this.openQuestions(task, interrupts)) {
       if (!Object.hasOwn(responses, question.key)) continue;
       const answer = readAnswer(responses[question.key], question);
-      if (answer.kind === 'refused' || (answer.kind === 'missing' && asksOnce)) return this.#end(task);
+      if (answer.kind === 'refused' || (answer.kind === 'missing' && asksOnce)) {
+        await this.#end(task);
+        return;
+      }
       if (answer.kind === 'given') given[question.interruptId] = answer.value;
     }
     if (Object.keys(given).length === 0) return;
@@ -128,18 +131,25 @@ export class ToolTasks {
     await this.#options.runs.resume(call.request, task, resumeWith(interrupts, all));
   }
 
-  /** Orders the end of a task; one that has ended stays as it is. */
-  async cancel({ scope, task }: FoundTask): Promise<void> {
-    if (isWaiting(task)) return this.#end(task);
-    const { contextId: threadId, runId } = task;
-    if (isInFlight(task)) await this.#options.runs.cancel(scope, { threadId, runId }, 'tasks/cancel requested');
+  /** Orders the end of a task, also of one that asks or is answered meanwhile; one that has ended stays as it is. */
+  async cancel({ scope, task }: FoundTask, reason = 'tasks/cancel requested'): Promise<void> {
+    let current: ToolTask | undefined = task;
+    while (current && !isTerminal(current)) {
+      const { contextId: threadId, runId, taskId } = current;
+      const isOrdered = isWaiting(current)
+        ? await this.#end(current)
+        : await this.#options.runs.cancel(scope, { threadId, runId }, reason);
+      if (isOrdered) return;
+      current = await this.find(scope, taskId);
+    }
   }
 
-  /** Ends a task that waits for answers. */
-  async #end(task: ToolTask): Promise<void> {
+  /** Ends a task that waits for answers. Returns false when it does not wait any more. */
+  async #end(task: ToolTask): Promise<boolean> {
     const { contextId: threadId, runId } = task;
     const wasWaiting = await this.#options.engine.cancelWaitingTask({ threadId, runId });
     if (wasWaiting) await this.#options.runs.publishEnd(task);
+    return wasWaiting;
   }
 
   async #givenTo({ runId }: ToolTask): Promise<Fields> {
