@@ -263,6 +263,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         streams,
         readers,
         access,
+        rights,
         cors: http.cors,
         guard,
         logger,

@@ -4,7 +4,7 @@ import { ForbiddenError, silentLogger, UnauthorizedError, UnavailableError } fro
 import { waitFor } from '@runyard/test-kit';
 import { describe, expect, it } from 'vitest';
 import { type Scope, UNRESTRICTED } from '../access/scope.ts';
-import { StreamRights } from './stream-rights.ts';
+import { StreamRights, type ThreadRight } from './stream-rights.ts';
 import { projectUser, type UserCaller } from './user-caller.ts';
 
 const USER = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: [] };
@@ -12,7 +12,9 @@ const ADA = projectUser(USER);
 
 interface Answers {
   authenticate?: () => object;
-  authorize?: () => Scope;
+  authorize?: (event: string) => Scope;
+  /** The right to the stream; left out for that to read its thread. */
+  right?: ThreadRight;
   /** Says whether the thread is in the user's scope. */
   isThere?: () => boolean;
   /** Throws where the user may not call the route; left out for a stream of a thread. */
@@ -33,7 +35,7 @@ function watch(answers: Answers) {
       },
     },
     authorizer: {
-      authorize: async (_caller, _event, value) => ({ scope: answers.authorize?.() ?? UNRESTRICTED, value }),
+      authorize: async (_caller, event, value) => ({ scope: answers.authorize?.(event) ?? UNRESTRICTED, value }),
     },
     threads: { findWithoutState: async () => (answers.isThere?.() ? ({} as never) : undefined) },
     logger: silentLogger,
@@ -49,9 +51,9 @@ function watch(answers: Answers) {
     },
     onCaller: (caller: object) => void callers.push(caller),
   };
-  const { requireCall } = answers;
+  const { requireCall, right } = answers;
   if (requireCall) rights.watchCall(stream, async () => requireCall());
-  else rights.watch({ ...stream, threadId: 'thread' });
+  else rights.watch({ ...stream, threadId: 'thread', ...(right && { right }) });
   return { callers, ended: once(connection, 'close'), connection, asked: () => asked, hasEnded: () => isEnded };
 }
 
@@ -95,6 +97,16 @@ describe('a stream of a user', () => {
     ['the thread is hidden, or yet to come', { authorize: () => OF_ADA, isThere: () => false }],
   ])('goes on while %s', async (_, answers) => {
     const { connection, asked, hasEnded } = watch(answers);
+    await waitFor(() => asked() >= 4, { what: 'four questions' });
+    expect(hasEnded()).toBe(false);
+    connection.emit('close');
+  });
+
+  it('goes on while the user has the right by which it was opened, whatever threads it may read', async () => {
+    const denied = new ForbiddenError('Forbidden', { code: 'denied_by_project' });
+    const authorize = (event: string) => (event === 'threads:create_run' ? UNRESTRICTED : refuse(denied)());
+    const right = { event: 'threads:create_run', value: { assistant_id: 'a' } } as const;
+    const { connection, asked, hasEnded } = watch({ authorize, right });
     await waitFor(() => asked() >= 4, { what: 'four questions' });
     expect(hasEnded()).toBe(false);
     connection.emit('close');

@@ -45,6 +45,13 @@ export interface WatchedStream {
   onCaller?(caller: Principal): void;
 }
 
+/** The right to a thread by which somebody got a stream of it. */
+export type ThreadRight =
+  | { event: 'threads:read'; value?: undefined }
+  | { event: 'threads:create_run'; value: { assistant_id: string } };
+
+const READ: ThreadRight = { event: 'threads:read' };
+
 /** The part of the thread that a caller may see. */
 interface Sight {
   scope: Scope;
@@ -80,15 +87,19 @@ export class StreamRights {
   });
 
   /** Ends an answer that shows a thread when the project refuses its caller. */
-  watchAnswer({ raw, res, caller }: Pick<HandlerRequest, 'raw' | 'res' | 'caller'>, threadId: string): void {
+  watchAnswer(
+    { raw, res, caller }: Pick<HandlerRequest, 'raw' | 'res' | 'caller'>,
+    threadId: string,
+    right: ThreadRight = READ,
+  ): void {
     // The project's own code is not asked about.
     if (!userOf(caller) || res.closed) return;
-    this.watch({ req: raw, caller, threadId, connection: res, end: () => abortResponse(res) });
+    this.watch({ req: raw, caller, threadId, right, connection: res, end: () => abortResponse(res) });
   }
 
   /** Asks about a stream of a thread until its connection is closed, and ends it when its caller sees less than before. */
-  watch(stream: WatchedStream & { threadId: string }): void {
-    this.#watch(stream, (caller) => this.#askAboutThread(caller, stream.threadId));
+  watch(stream: WatchedStream & { threadId: string; right?: ThreadRight }): void {
+    this.#watch(stream, (caller) => this.#askAboutThread(caller, stream.threadId, stream.right ?? READ));
   }
 
   /** Asks about a websocket of the project's own app. @param requireCall throws what refuses the caller its route */
@@ -129,9 +140,9 @@ export class StreamRights {
     }
   }
 
-  async #askAboutThread(caller: Principal, threadId: string): Promise<Sight> {
+  async #askAboutThread(caller: Principal, threadId: string, { event, value }: ThreadRight): Promise<Sight> {
     const { authorizer, threads } = this.#options;
-    const { scope } = await authorizer.authorize(caller, 'threads:read', { thread_id: threadId });
+    const { scope } = await authorizer.authorize(caller, event, { thread_id: threadId, ...value });
     const seesThread = isRestricted(scope) && (await threads.findWithoutState(scope, threadId)) !== undefined;
     return { scope, seesThread };
   }

@@ -9,7 +9,7 @@ export const METHODS_ASK = 'The methods of MCP ask about the assistants, threads
 export interface McpCall {
   id: RequestId;
   client: McpClient;
-  request: Pick<HandlerRequest, 'caller' | 'headers' | 'res' | 'signal'>;
+  request: Pick<HandlerRequest, 'caller' | 'headers' | 'raw' | 'res' | 'signal'>;
 }
 
 /** The other end of an answer that takes as long as a run. */

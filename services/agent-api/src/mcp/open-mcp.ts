@@ -8,6 +8,7 @@ import { TaskReader } from '../a2a/tasks/task-reader.ts';
 import { TaskStore } from '../a2a/tasks/task-store.ts';
 import type { Assistants } from '../assistants/open-assistants.ts';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
+import type { StreamRights } from '../auth/stream-rights.ts';
 import type { Config } from '../config.ts';
 import type { ProtocolAccess } from '../protocols/access.ts';
 import type { RunResults } from '../runs/run-results.ts';
@@ -42,6 +43,7 @@ export interface McpParts {
   streams: RunStreams;
   readers: Readers;
   access: ProtocolAccess;
+  rights: Pick<StreamRights, 'watchAnswer'> | undefined;
   /** The pages of other origins that may call. */
   cors: CorsRules;
   guard: RouteGuard;
@@ -65,7 +67,7 @@ export async function openMcp(parts: McpParts): Promise<{ routes: GuardedOperati
     answers: new GivenAnswers(pool, cipher),
     runs,
   });
-  const conversation = new OldConversation(sources, tasks);
+  const conversation = new OldConversation(sources, tasks, parts.rights);
   const sessions = new Sessions(secret);
   const tools = new ToolMethods({
     access,
@@ -75,9 +77,9 @@ export async function openMcp(parts: McpParts): Promise<{ routes: GuardedOperati
     waiting: new WaitingCalls({ states: new RequestStates(secret, { ttlMs: KEPT_MS }), tasks, runs }),
     conversation,
     requests: new RunsOfRequests(pool),
+    tasks,
     sources,
     logger: parts.logger,
-    tasks,
   });
   const route = mcpRoute(
     {

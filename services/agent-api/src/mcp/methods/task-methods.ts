@@ -94,7 +94,8 @@ export class TaskMethods {
         const { task } = found;
         const run = { ...task, threadId: task.contextId };
         const ended = isInFlight(task) ? undefined : await this.#tasks.endOf(found, peer.closed);
-        const end = await this.#conversation.settle(call, run, peer, { ended, about: related });
+        const right = { event: 'threads:read' } as const;
+        const end = await this.#conversation.settle(call, run, peer, { right, ended, about: related });
         return end && { ...toToolResult(end, call.client), ...related };
       },
     };

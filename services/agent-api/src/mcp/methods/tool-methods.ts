@@ -148,7 +148,11 @@ export class ToolMethods {
       wantsStream: client.asksUser || asked.progress !== undefined,
       value: async (peer) => {
         const onEntry = reporter(asked, peer);
-        const end = await this.#options.conversation.settle(call, run, peer, { onEntry });
+        const right = {
+          event: 'threads:create_run',
+          value: { assistant_id: asked.tool.assistant.assistantId },
+        } as const;
+        const end = await this.#options.conversation.settle(call, run, peer, { right, onEntry });
         if (!end) return undefined;
         this.#discard(run);
         return toToolResult(end, client);

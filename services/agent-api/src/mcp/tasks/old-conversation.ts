@@ -1,6 +1,7 @@
 import type { RunStreams } from '@runyard/run-stream';
 import { isInFlight } from '../../a2a/tasks/task-record.ts';
 import { UNRESTRICTED } from '../../access/scope.ts';
+import type { StreamRights, ThreadRight } from '../../auth/stream-rights.ts';
 import { awaitNextRun, type NextRun } from '../../streams/await-next-run.ts';
 import type { FollowedEntry } from '../../streams/follow-run.ts';
 import type { RunWatch } from '../../streams/run-watch.ts';
@@ -21,6 +22,8 @@ interface ConversationRun {
 }
 
 interface SettleOptions {
+  /** The right by which the caller follows the run. */
+  right: ThreadRight;
   /** The end of the run, if it is known. */
   ended?: CallEnd | undefined;
   onEntry?: ((entry: FollowedEntry) => Promise<void>) | undefined;
@@ -36,27 +39,34 @@ interface SettleOptions {
 export class OldConversation {
   readonly #sources: ConversationSources;
   readonly #tasks: ToolTasks;
+  readonly #rights: Pick<StreamRights, 'watchAnswer'> | undefined;
 
-  constructor(sources: ConversationSources, tasks: ToolTasks) {
+  /** @param rights undefined where the project does not decide about callers */
+  constructor(sources: ConversationSources, tasks: ToolTasks, rights: Pick<StreamRights, 'watchAnswer'> | undefined) {
     this.#sources = sources;
     this.#tasks = tasks;
+    this.#rights = rights;
   }
 
   /** Resolves with the end of a call that asks nothing more; undefined when the client has left. */
   async settle(
-    { client }: Pick<McpCall, 'client'>,
+    { client, request }: Pick<McpCall, 'client' | 'request'>,
     run: ConversationRun,
     peer: Peer,
-    { ended, onEntry, about }: SettleOptions = {},
+    { right, ended, onEntry, about }: SettleOptions,
   ): Promise<CallEnd | undefined> {
     const signal = peer.closed;
     let { runId } = run;
+    let isWatched = false;
     let known: { end: CallEnd; lastId: string | undefined } | undefined = ended && { end: ended, lastId: undefined };
     for (;;) {
       known ??= await followCall(this.#sources, { threadId: run.threadId, runId }, { signal, onEntry });
       if (!known) return undefined;
       const { end, lastId } = known;
       if (end.kind !== 'asks' || !client.asksUser || !peer.isStream) return end;
+      // Nothing but an answer ends the waiting, and it may come from somebody else.
+      if (!isWatched) this.#rights?.watchAnswer(request, run.threadId, right);
+      isWatched = true;
       await this.#ask({ ...run, runId }, end.interrupts, peer, about);
       const next = await awaitNextRun(
         this.#sources,
