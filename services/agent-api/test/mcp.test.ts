@@ -15,6 +15,7 @@ beforeAll(async () => {
   // The schemas of these graphs are not read off their source, which takes seconds for each.
   const LANGSERVE_GRAPHS = JSON.stringify({
     echo: './graphs/carried-schemas.ts:echo',
+    letter: './graphs/carried-schemas.ts:letter',
     assembly: { path: './graphs/carried-schemas.ts:assembly', description: 'Puts parts together' },
   });
   deployment = await startDeployment({ env: { LANGSERVE_GRAPHS } });
@@ -319,6 +320,18 @@ describe('a call', () => {
       { method: 'notifications/progress', params: { progress: 50, total: 100, message: 'half' } },
       { result: { structuredContent: { done: true } } },
     ]);
+  });
+
+  it('is the same input of the graph, and has its headers checked, in a process that was asked for no list', async () => {
+    const fresh = await deployment.startAnother();
+    const { body, headers } = modern('tools/call', { name: 'letter', arguments: { messages: 'hi' } });
+    const send = (text: string) => ask(`${fresh.url}/mcp`, { body, headers: { ...headers, 'mcp-param-text': text } });
+    const called = send('hi');
+    const run = await deployment.worker.take();
+    expect(run.claimed.kwargs.input).toEqual({ messages: 'hi' });
+    await run.succeed({});
+    expect((await called).status).toBe(200);
+    expect(await send('other')).toMatchObject({ status: 400, json: { error: { code: -32020 } } });
   });
 
   it('of a client that takes no events is answered with JSON', async () => {

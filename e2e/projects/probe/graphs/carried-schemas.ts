@@ -13,3 +13,10 @@ export const assembly = new StateGraph(new StateSchema({ screws: z.number().desc
   .addEdge(START, 'turn')
   .addEdge('turn', END)
   .compile();
+
+/** A graph whose `messages` are one text, which clients of MCP repeat in a header. */
+export const letter = new StateGraph(new StateSchema({ messages: z.string().meta({ 'x-mcp-header': 'Text' }) }))
+  .addNode('send', () => ({}))
+  .addEdge(START, 'send')
+  .addEdge('send', END)
+  .compile();

@@ -6,8 +6,6 @@ const REMEMBERED_MAX = 1_000;
 
 interface Remembered<Value> {
   value: Promise<Value>;
-  /** The value, once it was found. */
-  found?: Value;
   /** Milliseconds since 1970. */
   until: number;
 }
@@ -41,7 +39,6 @@ export class RememberedByVersion<Value> {
     const remembered: Remembered<Value> = { value, until: Number.POSITIVE_INFINITY };
     value.then(
       (found) => {
-        remembered.found = found;
         remembered.until = Date.now() + (this.#options.keptMs?.(found) ?? Number.POSITIVE_INFINITY);
       },
       () => this.#remembered.delete(key),
@@ -49,11 +46,6 @@ export class RememberedByVersion<Value> {
     this.#remembered.set(key, remembered);
     if (this.#remembered.size > REMEMBERED_MAX) this.#remembered.delete(this.#remembered.keys().next().value!);
     return value;
-  }
-
-  /** Returns the value if it was looked for before. */
-  known({ assistantId, version }: Version): Value | undefined {
-    return this.#remembered.get(`${assistantId} ${version}`)?.found;
   }
 
   async #look(assistantId: string): Promise<Value> {

@@ -10,9 +10,9 @@ const PAGE = 100;
 /** Knows the tools that a caller sees. */
 export class ToolCatalogue {
   readonly #assistants: Pick<AssistantTools, 'find' | 'list'>;
-  readonly #schemas: Pick<RememberedSchemas, 'known' | 'of'>;
+  readonly #schemas: Pick<RememberedSchemas, 'of'>;
 
-  constructor(assistants: Pick<AssistantTools, 'find' | 'list'>, schemas: Pick<RememberedSchemas, 'known' | 'of'>) {
+  constructor(assistants: Pick<AssistantTools, 'find' | 'list'>, schemas: Pick<RememberedSchemas, 'of'>) {
     this.#assistants = assistants;
     this.#schemas = schemas;
   }
@@ -32,12 +32,15 @@ export class ToolCatalogue {
     };
   }
 
-  /** Finds a tool by its name. It does not wait for a schema. @throws McpError */
+  /**
+   * Finds a tool by its name. It waits for the schema, as a list does: by it every process takes the arguments of a call
+   * for the same input. @throws McpError
+   */
   async require(scope: Scope, name: string): Promise<Tool> {
     const assistant = await this.#assistants.find(scope, name);
     if (!assistant) throw unknownTool();
-    const known = this.#schemas.known(assistant)?.input;
-    return toTool(assistant, known && toolInput(known));
+    const { input } = await this.#schemas.of(assistant);
+    return toTool(assistant, input && toolInput(input));
   }
 }
 

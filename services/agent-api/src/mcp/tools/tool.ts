@@ -12,7 +12,7 @@ type TaskSupport = (typeof TASK_SUPPORT)[number];
 export interface Tool {
   name: string;
   assistant: NamedAssistant;
-  /** Undefined as long as nobody has asked for the list: to find a schema may take a minute. */
+  /** Undefined where no schema is found. */
   input: ToolInput | undefined;
   taskSupport: TaskSupport;
 }
