@@ -77,7 +77,7 @@ export function backgroundParts({ pool, database, redis, keyPrefix }: PartServer
 }
 
 function relay(pool: pg.Pool, bus: ReturnType<typeof createEventBus>) {
-  const outbox = new OutboxRelay({ pool, bus, logger, idleMs: EVERY_MS });
+  const outbox = new OutboxRelay({ pool, bus, topics: ['runs'], logger, idleMs: EVERY_MS });
   return {
     start: () => outbox.start(),
     async stop() {

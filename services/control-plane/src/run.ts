@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OPEN_API_INFO } from '@runyard/contracts';
+import { OPEN_API_INFO, TOPICS } from '@runyard/contracts';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import {
@@ -135,7 +135,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('event bus', () => bus.close());
   const leaseOwner = await registerLeaseOwner({ dataDir: config.DATA_DIR, pool, logger });
   lifecycle.onStop('lease owner', () => leaseOwner.forget());
-  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics, leaseOwner: leaseOwner.id });
+  const relay = new OutboxRelay({
+    pool,
+    bus,
+    topics: [TOPICS.deployments.name],
+    logger,
+    metrics: context.metrics,
+    leaseOwner: leaseOwner.id,
+  });
   relay.start();
   database.onCommit(() => relay.wake());
   lifecycle.onStop('outbox relay', () => relay.stop());

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { TOPICS } from '@runyard/contracts';
 import { retryStartStep } from '@runyard/database';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, type EventBus, OutboxRelay } from '@runyard/event-bus';
@@ -43,7 +44,8 @@ export async function openFoundation(config: Config, context: ServiceContext): P
 
   const bus = createEventBus(toEventBusConfig(config, 'runyard-org-access'), context);
   lifecycle.onStop('event bus', () => bus.close());
-  const relay = new OutboxRelay({ pool, bus, logger, metrics });
+  const topics = [TOPICS.organizations.name, TOPICS.audit.name];
+  const relay = new OutboxRelay({ pool, bus, topics, logger, metrics });
   relay.start();
   database.onCommit(() => relay.wake());
   lifecycle.onStop('outbox relay', () => relay.stop());

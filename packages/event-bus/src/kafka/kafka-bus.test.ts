@@ -204,6 +204,22 @@ describe.runIf(isKafkaAvailable())('event bus on Kafka', () => {
     await bus.publish('organizations', [issued()]);
   });
 
+  it('publishes a topic without interruption while the broker refuses an event of another one', async () => {
+    const large = issued();
+    Object.assign(large.event, { padding: 'x'.repeat(1_100_000) });
+    for (const topic of ['audit', 'organizations'] as const) await bus.publish(topic, [issued()]);
+    let isRefused = false;
+    const refused = bus.publish('audit', [large]).catch((error: unknown) => {
+      isRefused = true;
+      return error;
+    });
+    const publishOther = async () => {
+      while (!isRefused) await bus.publish('organizations', [issued()]);
+    };
+    await Promise.all(Array.from({ length: 10 }, publishOther));
+    expect(await refused).toBeInstanceOf(EventTooLargeError);
+  });
+
   it('recreates its topics on a broker that came back without them, and its subscribers go on there', async () => {
     const got: CloudEvent[] = [];
     await bus.subscribe({

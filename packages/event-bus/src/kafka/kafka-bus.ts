@@ -29,7 +29,8 @@ export class KafkaBus implements EventBus {
   readonly #kafka: Kafka;
   readonly #subscriptions = new OpenSubscriptions();
   readonly #topics: KafkaTopics;
-  #producer: KafkaProducer | undefined;
+  /** One for each topic: a topic that fails ends its own producer, and those of others go on. */
+  readonly #producers = new Map<TopicName, KafkaProducer>();
 
   constructor(config: KafkaBusConfig, context: BusContext) {
     patchRequestQueueTimer();
@@ -54,7 +55,8 @@ export class KafkaBus implements EventBus {
     let producer: KafkaProducer | undefined;
     try {
       await before(deadline, this.#topics.ensure([topic]));
-      producer = this.#producer ??= new KafkaProducer(this.#kafka);
+      producer = this.#producers.get(topic) ?? new KafkaProducer(this.#kafka);
+      this.#producers.set(topic, producer);
       const messages = events.map(({ key, event }) => ({
         key,
         value: JSON.stringify(event),
@@ -62,7 +64,7 @@ export class KafkaBus implements EventBus {
       }));
       await before(deadline, producer.send(kafkaTopic(this.#config, topic), messages));
     } catch (error) {
-      if (this.#producer === producer) this.#producer = undefined;
+      if (this.#producers.get(topic) === producer) this.#producers.delete(topic);
       void producer?.close();
       if (isTooLarge(error)) throw new EventTooLargeError(error);
       // The broker may have come back without its data.
@@ -85,7 +87,7 @@ export class KafkaBus implements EventBus {
 
   async close(): Promise<void> {
     await this.#subscriptions.close();
-    await this.#producer?.close();
+    await Promise.all([...this.#producers.values()].map((producer) => producer.close()));
   }
 }
 

@@ -37,3 +37,20 @@ async function readOutboxBacklog(pool: pg.Pool): Promise<OutboxBacklog> {
   });
   return rows[0]!;
 }
+
+export type OutboxInstruments = ReturnType<typeof createOutboxInstruments>;
+
+/** Returns the metrics of what the relay of this process does. */
+export function createOutboxInstruments(metrics: Metrics) {
+  return {
+    published: metrics.counter('outbox_published_total', 'Events published from the outbox.', ['topic']),
+    failures: metrics.counter('outbox_failures_total', 'Attempts to publish the outbox that failed.'),
+    setAside: metrics.counter('outbox_set_aside_total', 'Events that are too large for the bus, left in the outbox.', [
+      'topic',
+    ]),
+    active: metrics.gauge(
+      'outbox_relay_active',
+      'Whether the relay of this process has the lease: 1 in one process per database.',
+    ),
+  };
+}

@@ -69,13 +69,14 @@ function recordingBus(): EventBus & { published: Published[]; isAway: boolean; a
 }
 
 const start = (options: Partial<OutboxRelayOptions> = {}): OutboxRelay => {
-  const relay = new OutboxRelay({ pool, bus, logger: log.logger, ...options });
+  const topics = ['organizations', 'audit'];
+  const relay = new OutboxRelay({ pool, bus, logger: log.logger, topics, ...options });
   relays.push(relay);
   relay.start();
   return relay;
 };
-const row = (key = 'k') => ({
-  topic: 'organizations' as const,
+const row = (key = 'k', topic: TopicName = 'organizations') => ({
+  topic,
   key,
   event: makeEvent(KeyIssued, {
     source: '/test',
@@ -213,6 +214,65 @@ describe('OutboxRelay', () => {
     bus.isAway = false;
     await waitFor(async () => (await left()) === 0);
     expect(bus.published.map(({ event }) => event.id)).toEqual(rows.map(({ event }) => event.id));
+  });
+
+  it('publishes all of a topic, also what comes later, while the bus refuses a longer backlog of another one', async () => {
+    const refused = Array.from({ length: 12 }, () => row('k', 'audit'));
+    const rows = Array.from({ length: 12 }, () => row());
+    await insertIntoOutbox(pool, [...refused, ...rows]);
+    const publish = bus.publish.bind(bus);
+    let attempts = 0;
+    let isRefusing = true;
+    bus.publish = async (topic, events) => {
+      if (topic === 'audit' && isRefusing) {
+        attempts += 1;
+        throw new BusUnavailableError(new Error('not authorized'));
+      }
+      await publish(topic, events);
+    };
+    const relay = start({ batchSize: 5, idleMs: 3_600_000 });
+    await waitFor(() => bus.published.length === 12);
+    for (let count = 13; count <= 30; count += 1) {
+      await insertIntoOutbox(pool, [row()]);
+      relay.wake();
+      await waitFor(() => bus.published.length === count);
+    }
+    // Wakes do not repeat the refused topic before its time.
+    expect(attempts).toBeLessThan(10);
+    expect(new Set(log.messages('warn').map(({ fields }) => fields?.topic))).not.toContain('organizations');
+    isRefusing = false;
+    await waitFor(() => bus.published.length === 42);
+    const audit = bus.published.filter(({ topic }) => topic === 'audit');
+    expect(audit.map(({ event }) => event.id)).toEqual(refused.map(({ event }) => event.id));
+  });
+
+  it('publishes a topic while the bus does not confirm another one, of which it has one batch in flight', async () => {
+    const [first, ...later] = Array.from({ length: 3 }, () => row('k', 'audit'));
+    await insertIntoOutbox(pool, [first!]);
+    const publish = bus.publish.bind(bus);
+    const audit: KeyedEvent[][] = [];
+    let confirm = () => {};
+    bus.publish = async (topic, events) => {
+      if (topic === 'audit') {
+        audit.push(events);
+        await new Promise<void>((resolve) => (confirm = resolve));
+      }
+      await publish(topic, events);
+    };
+    const relay = start({ idleMs: 3_600_000 });
+    await waitFor(() => audit.length === 1);
+    for (let count = 1; count <= 5; count += 1) {
+      await insertIntoOutbox(pool, [row(), ...later.splice(0, 1)]);
+      relay.wake();
+      await waitFor(() => bus.published.length === count);
+    }
+    expect(audit).toHaveLength(1);
+    confirm();
+    // The wakes of meanwhile count for the rows that were not in the batch.
+    await waitFor(() => audit.length === 2);
+    expect(audit[1]).toHaveLength(2);
+    confirm();
+    await waitFor(async () => (await left()) === 0);
   });
 
   it('publishes from one of several relays, and another takes over when it ends', async () => {

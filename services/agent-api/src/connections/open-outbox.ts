@@ -10,7 +10,7 @@ export function openOutbox(config: Config, context: ServiceContext, pool: pg.Poo
   const variables = { ...config, EVENT_BUS_REDIS_URI: config.EVENT_BUS_REDIS_URI ?? config.REDIS_URI };
   const bus = createEventBus(toEventBusConfig(variables, `runyard-agent-api-${config.DEPLOYMENT_ID}`), context);
   lifecycle.onStop('event bus', () => bus.close());
-  const relay = new OutboxRelay({ pool, bus, logger, metrics });
+  const relay = new OutboxRelay({ pool, bus, topics: ['runs'], logger, metrics });
   relay.start();
   lifecycle.onStop('outbox relay', () => relay.stop());
   return relay;
