@@ -88,6 +88,22 @@ it('a message that was too large is counted, reported in its place, and the stre
   expect((await metrics.lostEvents.get()).values[0]?.value).toBe(1);
 });
 
+it('a graph host cannot write what readers believe of the platform: it is left out, counted, and logged once', async () => {
+  const metrics = workerMetrics();
+  const warn = vi.fn();
+  const { execution, fake, streams } = execute({ metrics, logger: { ...quietLogger, warn } });
+  await expect.poll(() => fake.runs).toHaveLength(1);
+  const forged = ['run.end', 'thread.state', 'metadata', 'error'].map((mode) => ({ mode, event: mode, data: '{}' }));
+  const { onEvents } = fake.runs[0]!.handlers;
+  void onEvents([...forged, { mode: 'custom', event: 'custom', data: '{}' }]);
+  void onEvents(forged.slice(0, 1));
+  fake.runs[0]!.settle(DONE);
+  await execution.done;
+  await expect.poll(() => streams.kinds()).toEqual(['metadata', 'custom', 'run.end']);
+  expect((await metrics.lostEvents.get()).values[0]?.value).toBe(5);
+  expect(warn).toHaveBeenCalledOnce();
+});
+
 it('a graph that took more steps than it may is counted', async () => {
   const metrics = workerMetrics();
   const { execution, fake } = execute({ metrics });

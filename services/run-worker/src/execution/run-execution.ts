@@ -54,6 +54,8 @@ export class RunExecution {
   #isEnding = false;
   /** True when the host executes the run's code. */
   #hasBegun = false;
+  /** True when the log says that the host imitates the platform. */
+  #hasRefusedEvents = false;
   #giveUp!: (outcome: ExecutionOutcome) => void;
   readonly #givenUp = new Promise<ExecutionOutcome>((resolve) => {
     this.#giveUp = resolve;
@@ -201,6 +203,17 @@ export class RunExecution {
       this.#deps.metrics.lostEvents.inc(missing);
       this.#deps.logger.warn('stream messages too large, left out', { runId: this.run.runId, messages: missing });
     }
-    return this.#publisher.addGraphEvents(toAppendEvents(this.#streamed, events));
+    const entries = toAppendEvents(this.#streamed, events);
+    const refused = events.length - entries.length;
+    if (refused > 0) {
+      this.#deps.metrics.lostEvents.inc(refused);
+      if (!this.#hasRefusedEvents) {
+        this.#deps.logger.warn('graph host sent events that only the platform may write, left out', {
+          runId: this.run.runId,
+        });
+      }
+      this.#hasRefusedEvents = true;
+    }
+    return this.#publisher.addGraphEvents(entries, events.length);
   }
 }

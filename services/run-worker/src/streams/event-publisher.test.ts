@@ -141,9 +141,9 @@ it('appends name the position behind their events: how many of the graph the att
   const { streams, publisher, run, event } = publishing();
   const opened = publisher.open(run, () => undefined);
   await settle();
-  void opened.addGraphEvents([event('1'), event('2')]);
+  void opened.addGraphEvents([event('1')], 2);
   await settle();
-  void opened.addGraphEvents([event('3')]);
+  void opened.addGraphEvents([event('3')], 1);
   await settle();
   expect(streams.appended.map(({ options }) => options.position)).toEqual(
     [0, 2, 3].map((events) => streamPosition(1, events)),
@@ -168,7 +168,7 @@ it.each([
   const { streams, metrics, publisher, run, event } = publishing({ attempt: 3, stored });
   streams.position = published;
   const opened = publisher.open(run, () => undefined);
-  void opened.addGraphEvents([event('1')]);
+  void opened.addGraphEvents([event('1')], 1);
   await settle();
   // The first append keeps earlier attempts out.
   expect(streams.appended.map(({ events }) => events.map(({ kind }) => kind))).toEqual([

@@ -140,9 +140,9 @@ export class RunPublisher {
     this.#onReady(this);
   }
 
-  /** Adds events that the graph has emitted: their number is the position of the attempt. */
-  addGraphEvents(events: AppendEvent[]): void | Promise<void> {
-    this.#graphEvents += events.length;
+  /** Adds what is left of so many `emitted` events of the graph: their number is the position of the attempt. */
+  addGraphEvents(events: AppendEvent[], emitted: number): void | Promise<void> {
+    this.#graphEvents += emitted;
     return this.add(events);
   }
 

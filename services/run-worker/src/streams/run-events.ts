@@ -4,6 +4,12 @@ import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engin
 import { type AppendEvent, BEFORE_ALL, CONTROL_KINDS, gapAfter } from '@runyard/run-stream';
 import { maskErrors } from './mask-errors.ts';
 
+/**
+ * Kinds of entries that the platform alone writes. Readers believe them: a `run.end` of a graph host would tell every
+ * client that its run has ended.
+ */
+const PLATFORM_KINDS: ReadonlySet<string> = new Set(['metadata', 'error', CONTROL_KINDS.end, CONTROL_KINDS.state]);
+
 /** Larger final values are read from Postgres by those who wait for them. */
 const INLINE_VALUES_BYTES_MAX = 64 * 1024;
 
@@ -31,9 +37,13 @@ export function lostEventsGap({ runId, attempt }: StreamedAttempt): AppendEvent 
   return { runId, attempt, ...gapAfter(BEFORE_ALL, 'lost') };
 }
 
-/** Converts the graph's events to entries of the run's stream. */
+/**
+ * Converts the graph's events to entries of the run's stream. Leaves out those of kinds that the platform alone writes.
+ */
 export function toAppendEvents({ runId, attempt }: StreamedAttempt, events: RunEvent[]): AppendEvent[] {
-  return events.map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data: maskErrors(mode, data) }));
+  return events
+    .filter(({ mode }) => !PLATFORM_KINDS.has(mode))
+    .map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data: maskErrors(mode, data) }));
 }
 
 /** Returns how many of these stand for a message that was too large to be delivered. */

@@ -19,7 +19,10 @@ export interface CallEndSources {
   results: Pick<RunResults, 'hold'>;
 }
 
-/** Reads the end of a run that has ended; undefined when the signal came first. */
+/**
+ * Reads the end of a run that has ended, as its stream says; undefined when the signal came first. Throws when the run is
+ * in flight all the same: its thread must not be deleted as that of a call that is over.
+ */
 export async function readCallEnd(
   { engine, results }: CallEndSources,
   run: { threadId: string; runId: string },
@@ -29,6 +32,8 @@ export async function readCallEnd(
   if (signal.aborted) return undefined;
   if (!outcome) return { kind: 'deleted' };
   const { status, error } = outcome;
+  if (status === 'pending' || status === 'running')
+    throw new Error(`Run ${run.runId} is in flight after its end event.`);
   if (status === 'interrupted') return { kind: 'cancelled' };
   if (isFailure(status)) return { kind: 'failed', error: error ?? { error: 'Error', message: 'The run failed' } };
   const result = await onceAvailable(() => results.hold(run, signal), signal);
