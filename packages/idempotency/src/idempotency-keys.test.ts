@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { defineCreation } from '@runyard/contracts';
 import { openPool, withTransaction } from '@runyard/database';
-import { ConflictError, type HandlerRequest, type Principal } from '@runyard/service-kit';
+import { ClientDisconnectedError, ConflictError, type HandlerRequest, type Principal } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -228,6 +228,22 @@ describe('an idempotency key', () => {
     await Promise.all(refused);
     expect(await other).not.toHaveProperty('isRepeated');
     expect(await things()).toEqual(['coffee']);
+  });
+
+  it('creates for a client that is there when the first one to send it has left', async () => {
+    const keys = processOf();
+    const held = gate();
+    const leave = async () => {
+      await held.pass();
+      throw new ClientDisconnectedError();
+    };
+    const gone = expect(create(keys, asked(['a']), leave)).rejects.toThrow(ClientDisconnectedError);
+    await held.isReached;
+    const same = create(keys, asked(['a']));
+    held.open();
+    await gone;
+    expect(await same).not.toHaveProperty('isRepeated');
+    expect(await things()).toEqual(['tea']);
   });
 
   it('that was claimed in advance makes others wait, and another process takes it over from a dead one', async () => {

@@ -3,6 +3,7 @@ import { type Operation, REPLAYED_HEADER } from '@runyard/contracts';
 import {
   type BoundOperation,
   bind,
+  ClientDisconnectedError,
   type HandlerRequest,
   type Reply,
   UnavailableError,
@@ -163,8 +164,9 @@ export class IdempotencyKeys {
     try {
       await underWay.creation;
     } catch (error) {
-      // The same request would fail again; a different one can have the key now.
-      if (!(error instanceof KeyTakenError) && underWay.digest.equals(digest)) throw error;
+      // The same request would fail again, unless it was the client that left; a different one can have the key now.
+      const isOfTheRequest = !(error instanceof KeyTakenError || error instanceof ClientDisconnectedError);
+      if (isOfTheRequest && underWay.digest.equals(digest)) throw error;
     }
   }
 

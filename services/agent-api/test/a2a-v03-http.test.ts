@@ -76,6 +76,19 @@ describe('A2A 0.3 over HTTP', () => {
     expect((await waiting).json).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
+  it.each([
+    ['blocking', { blocking: 'soon' }],
+    ['pushNotification', { pushNotification: 'https://receiver.example' }],
+    ['authentication', { pushNotification: { url: 'https://receiver.example', authentication: 'Bearer s' } }],
+    ['schemes', { pushNotification: { url: 'https://receiver.example', authentication: { schemes: 'Bearer' } } }],
+  ])('refuses a %s of a wrong form', async (_part, configuration) => {
+    expect(
+      await ask(`${a2a.base}/v1/message:send`, { body: { ...old([{ text: 'x' }]), configuration } }),
+    ).toMatchObject({
+      status: 400,
+    });
+  });
+
   it('streams a task, and lets other readers join it by GET and by POST', async () => {
     const stream = await open(`${a2a.base}/v1/message:stream`, { body: old([{ text: 'tell' }]) });
     const run = await deployment.worker.take();

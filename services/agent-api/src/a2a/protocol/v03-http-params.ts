@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../http/fields.ts';
-import { camelKeys } from './read-fields.ts';
+import { camelKeys, optionalBoolean } from './read-fields.ts';
 import { pushConfigOfV03 } from './v03-params.ts';
 
 /** Brings bodies that 0.3 has over HTTP, the JSON of its protocol buffers, into the form of 1.0. */
@@ -16,15 +16,16 @@ export function sendParamsOfV03Http(body: Fields): Fields {
 /** Some clients send the configuration itself, and others the request around it. */
 export function pushConfigOfV03Http(body: Fields): Fields {
   const { pushNotificationConfig } = isFields(body.config) ? camelKeys(body.config) : body;
-  return isFields(pushNotificationConfig) ? pushConfigOfV03(pushNotificationConfig) : {};
+  const config = pushConfigOfV03(pushNotificationConfig);
+  return isFields(config) ? config : {};
 }
 
-/** A `blocking` that is false is not sent. */
+/** A `blocking` that is false is not sent. @throws A2aError for one that is no boolean */
 function configurationOf({ blocking, pushNotification: push, ...configuration }: Fields): Fields {
   return {
     ...configuration,
-    returnImmediately: blocking !== true,
-    ...(isFields(push) && { taskPushNotificationConfig: pushConfigOfV03(push) }),
+    returnImmediately: optionalBoolean({ blocking }, 'blocking') !== true,
+    taskPushNotificationConfig: pushConfigOfV03(push),
   };
 }
 
