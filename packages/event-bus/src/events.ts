@@ -46,12 +46,12 @@ export function readEvent(topic: TopicName, text: string): CloudEvent | EventRej
   return conforms<TSchema>(schema, value) ? (value as CloudEvent) : 'invalid';
 }
 
+const topicNames = Object.keys(TOPICS) as TopicName[];
+
 /** Returns the topic of a stored name, which may be the short name (`runs`) or the full one (`runyard.runs`). */
 export function findTopic(name: string): TopicName | undefined {
   return topicNames.find((topic) => topic === name || TOPICS[topic].name === name);
 }
-
-export const topicNames = Object.keys(TOPICS) as TopicName[];
 
 function typeOf(schema: TSchema): string {
   return (schema as unknown as { properties: { type: { const: string } } }).properties.type.const;

@@ -31,6 +31,9 @@ export interface FoundTask {
 /** Answers of a client by the names of questions: results of `elicitation/create`. */
 export type AnswersByKey = Readonly<Record<string, unknown>>;
 
+/** Times that a task may ask, or be answered, while it is being cancelled. */
+const LOOKS_MAX = 5;
+
 /** Reads the tasks that calls have become, answers what they ask, and ends them. */
 export class ToolTasks {
   readonly #options: ToolTasksOptions;
@@ -134,8 +137,8 @@ export class ToolTasks {
   /** Orders the end of a task, also of one that asks or is answered meanwhile; one that has ended stays as it is. */
   async cancel({ scope, task }: FoundTask, reason = 'tasks/cancel requested'): Promise<void> {
     let current: ToolTask | undefined = task;
-    while (current && !isTerminal(current)) {
-      const { contextId: threadId, runId, taskId } = current;
+    for (let looks = 0; looks < LOOKS_MAX && current && !isTerminal(current); looks += 1) {
+      const { contextId: threadId, runId, taskId }: ToolTask = current;
       const isOrdered = isWaiting(current)
         ? await this.#end(current)
         : await this.#options.runs.cancel(scope, { threadId, runId }, reason);
