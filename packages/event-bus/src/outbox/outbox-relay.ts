@@ -136,6 +136,6 @@ export class OutboxRelay {
     if (!this.#isActive) return leaseMs / 3;
     // Rows of other processes come without a wake; those of a deployment that nobody uses do not come.
     const idle = Math.min(idleMs * 2 ** Math.max(0, this.#emptyLooks - 1), Math.max(idleMs, LONGEST_PAUSE_MS));
-    return Math.min(...this.#topics.map(({ retryInMs }) => retryInMs || idle));
+    return Math.min(...this.#topics.map(({ retryInMs }) => retryInMs ?? idle));
   }
 }

@@ -41,7 +41,7 @@ export class TopicPublisher {
 
   /** True when the next batch may be published now. */
   get isReady(): boolean {
-    return !this.#publishing && this.retryInMs === 0;
+    return !this.#publishing && (this.retryInMs ?? 0) === 0;
   }
 
   /** True when there are probably rows that are not in the batch in flight. */
@@ -49,8 +49,9 @@ export class TopicPublisher {
     return this.#hasMore;
   }
 
-  /** Milliseconds until a topic that has failed is tried again; 0 for any other. */
-  get retryInMs(): number {
+  /** Milliseconds until a topic that has failed is to be tried again, 0 when that time has come; undefined for any other. */
+  get retryInMs(): number | undefined {
+    if (this.#failures === 0 || this.#publishing) return undefined;
     return Math.max(0, this.#retryAt - performance.now());
   }
 
