@@ -1,6 +1,6 @@
 /** Format, lint, types and tests of the package, which is in Python: each counts among the tests of the repository. */
 import { join } from 'node:path';
-import { runProgram, runPytest } from '@runyard/test-kit/python';
+import { findPython, preparePython, runProgram, runPytest } from '@runyard/test-kit/python';
 import { describe, expect, it } from 'vitest';
 import { FOLDER, python } from './python-host.ts';
 
@@ -33,3 +33,27 @@ describe('the host of Python projects, by its own tests', () => {
     if (!passed) throw new Error(failure);
   });
 });
+
+/** Event loops, tasks and types differ between releases of Python, and these tests depend on them. */
+const OF_RELEASES = ['event_buffer', 'leaving', 'loading', 'process', 'runs', 'serialization', 'spans'].map((name) =>
+  join(FOLDER, `tests/test_${name}.py`),
+);
+const releases = await Promise.all(
+  ['3.12', '3.13', '3.14'].map(async (version) => ({ version, interpreter: await findPython(version) })),
+);
+
+describe.each(releases.filter(({ interpreter }) => interpreter !== undefined))(
+  'the host of Python projects, with Python $version,',
+  async ({ interpreter }) => {
+    const newer = await preparePython(join(FOLDER, 'requirements.txt'), interpreter);
+    const results = await runPytest({ python: newer, folder: FOLDER, args: OF_RELEASES });
+
+    it.each(results.map((test) => [test.name, test] as const))('%s', (_, { passed, failure }) => {
+      if (!passed) throw new Error(failure);
+    });
+
+    it('has tests of all these files', () => {
+      expect(results.length).toBeGreaterThan(130);
+    });
+  },
+);

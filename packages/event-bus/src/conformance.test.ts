@@ -230,7 +230,9 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || isKafka
       ]);
       await waitFor(() => ids().length >= 1);
       expect(ids()).toEqual([good.event.id]);
-      expect(log.messages('warn').map(({ fields }) => fields?.reason)).toEqual([
+      // A subscription may warn of its own, of a broker that was not ready for it at once.
+      const skipped = log.messages('warn').filter(({ message }) => message === 'invalid event skipped');
+      expect(skipped.map(({ fields }) => fields?.reason)).toEqual([
         'not JSON',
         'unknown type',
         'unknown type',

@@ -84,7 +84,7 @@ describe('a deployment that serves everything below a mount prefix', () => {
     '/agentsok',
   ])('%s reaches nobody without a key', async (path) => {
     reached.length = 0;
-    expect([401, 404]).toContain(await rawStatus(`/deployments/mounted${path}`));
+    expect([400, 401, 404]).toContain(await rawStatus(`/deployments/mounted${path}`));
     expect(reached).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ export type RestRoute = readonly [operation: object, name: MethodName, toParams:
 /** Methods whose answer has no body over HTTP. */
 const WITHOUT_BODY: ReadonlySet<MethodName> = new Set(['DeleteTaskPushNotificationConfig']);
 
-/** Serves the routes of a version of HTTP+JSON. */
+/** Serves the routes of a version of HTTP+JSON. @throws TypeError for an operation with another permission than its method */
 export function restRoutes(
   binding: RestBinding,
   routes: readonly RestRoute[],
@@ -20,6 +20,10 @@ export function restRoutes(
 ): GuardedOperation[] {
   return routes.map(([operation, name, toParams]) => {
     const method = { operation: operation as Operation, method: methods[name], toParams };
+    // Over JSON-RPC the method's permission decides alone: without this the two could differ unseen.
+    if (method.operation.permission !== method.method.permission) {
+      throw new TypeError(`${method.operation.operationId} and ${name} need different permissions`);
+    }
     return guard.exempt(method.operation, METHODS_ASK, async (req) => {
       const reply = await answerRest(binding, method, req as unknown as RestRequest, open);
       return WITHOUT_BODY.has(name) ? withoutBody(reply) : reply;
