@@ -10,9 +10,9 @@ import { type Embed, ItemEmbedder, type StoreIndex } from './store/item-vectors.
 import type { ItemRow } from './store/live-items.ts';
 import { listNamespaces } from './store/namespaces.ts';
 import { checkOperation, isKind, type OperationOf } from './store/operations.ts';
-import { searchByMeaning } from './store/semantic-search.ts';
+import { listNearest } from './store/semantic-search.ts';
 import { putItems } from './store/store-puts.ts';
-import { getItems, itemOf, searchItems } from './store/store-reads.ts';
+import { getItems, type ItemList, itemOf, listNewest, readItems, readItemsWithin } from './store/store-reads.ts';
 import { vectorSchema } from './store/vector-extension.ts';
 
 export interface StoreTtl {
@@ -77,7 +77,7 @@ export class PostgresStore {
     const inScope = this.#cipher.currentScope();
     return {
       batch: (operations) => inScope(() => this.#batch(operations, use)),
-      prepareSearch: (operation) => inScope(() => this.#prepareCheckedSearch(operation, use)),
+      prepareSearch: (operation) => inScope(() => this.#prepareSearch(operation, use)),
     };
   }
 
@@ -111,11 +111,18 @@ export class PostgresStore {
     }
   }
 
-  async #prepareCheckedSearch(operation: OperationOf<'search'>, use: StoreAccess): Promise<SearchReader> {
+  async #prepareSearch(operation: OperationOf<'search'>, use: StoreAccess): Promise<SearchReader> {
     try {
       await checkOperation(operation, this.#cipher.json);
-      const read = await this.#prepareSearch(operation, use);
-      return (maxBytes) => read(maxBytes).catch(throwBackendError);
+      const list = await this.#listOf(operation, use);
+      return async (maxBytes) => {
+        try {
+          const { bytes, rows } = await readItemsWithin(this.#pool, list, maxBytes).catch(refuseWideSearch);
+          return { bytes, rows: await this.#found(operation, rows) };
+        } catch (error) {
+          throw toBackendError(error);
+        }
+      };
     } catch (error) {
       throw toBackendError(error);
     }
@@ -125,10 +132,7 @@ export class PostgresStore {
     const results = new Map<StoreOperation, StoreResult>();
     await this.#get(operations.filter(isKind('get')), results);
     for (const operation of operations) {
-      if (operation.kind === 'search') {
-        const read = await this.#prepareSearch(operation, use);
-        results.set(operation, (await read(Number.MAX_SAFE_INTEGER)).rows);
-      }
+      if (operation.kind === 'search') results.set(operation, await this.#search(operation, use));
       if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
     }
     await this.#put(operations.filter(isKind('put')), use);
@@ -146,33 +150,29 @@ export class PostgresStore {
     }
   }
 
-  async #prepareSearch(operation: OperationOf<'search'>, use: StoreAccess): Promise<SearchReader> {
-    const { refreshTtl = this.#ttl.refreshOnRead } = operation;
-    const find = await this.#prepareFind(operation, use);
-    return async (maxBytes) => {
-      const { bytes, rows } = await find(maxBytes).catch((error) => {
-        if (!isTimeoutOrOutOfMemory(error)) throw error;
-        const message = 'The search took too much time or memory: name a narrower namespace.';
-        throw new BackendError('too_large', message, { cause: error });
-      });
-      if (refreshTtl) await refreshItems(this.#pool, rows);
-      return { bytes, rows: rows.map((row) => itemOf(row, this.#cipher.json.decryptListed)) };
-    };
+  async #search(operation: OperationOf<'search'>, use: StoreAccess): Promise<StoredItem[]> {
+    const list = await this.#listOf(operation, use);
+    return this.#found(operation, await readItems(this.#pool, list).catch(refuseWideSearch));
   }
 
-  async #prepareFind(
-    operation: OperationOf<'search'>,
-    use: StoreAccess,
-  ): Promise<(maxBytes: number) => Promise<SizedRows<ItemRow>>> {
+  async #listOf(operation: OperationOf<'search'>, use: StoreAccess): Promise<ItemList> {
     const { query } = operation;
-    if (!query || !this.#embedder) return (maxBytes) => searchItems(this.#pool, operation, maxBytes);
-    const search = {
+    if (!query || !this.#embedder) return listNewest(operation);
+    return listNearest({
       operation,
       vector: await this.#embedder.vectorOfQuery(query, embedOf(use)),
       space: this.#embedder.space,
       vectorSchema: await this.#pgvector(),
-    };
-    return (maxBytes) => searchByMeaning(this.#pool, { ...search, maxBytes });
+    });
+  }
+
+  /** Returns what a search has found, whose expiry begins anew where the search or the store says so. */
+  async #found(
+    { refreshTtl = this.#ttl.refreshOnRead }: OperationOf<'search'>,
+    rows: ItemRow[],
+  ): Promise<StoredItem[]> {
+    if (refreshTtl) await refreshItems(this.#pool, rows);
+    return rows.map((row) => itemOf(row, this.#cipher.json.decryptListed));
   }
 
   /** Stores puts; of several for one item, only the last. */
@@ -197,8 +197,11 @@ export class PostgresStore {
   }
 }
 
-function throwBackendError(error: unknown): never {
-  throw toBackendError(error);
+/** @throws BackendError for a search that the database gave up; any other error as it is */
+function refuseWideSearch(error: unknown): never {
+  if (!isTimeoutOrOutOfMemory(error)) throw error;
+  const message = 'The search took too much time or memory: name a narrower namespace.';
+  throw new BackendError('too_large', message, { cause: error });
 }
 
 function embedOf({ embed }: StoreAccess): Embed {

@@ -43,6 +43,8 @@ export interface ItemRow {
   created_at: Date;
   updated_at: Date;
   ttl_minutes: number | null;
+  /** How near it is, where a search asked for that. */
+  score?: number;
 }
 
 /** Estimates the bytes of an item from above, by SQL over the columns of its row. */

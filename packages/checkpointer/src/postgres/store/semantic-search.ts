@@ -4,12 +4,10 @@
  * precise: it selects candidates, which are then scored like without it. Both ways return the same items, scores and
  * order.
  */
-import type { SizedRows } from '@runyard/database';
-import type pg from 'pg';
 import { Parameters } from '../parameters.ts';
-import { ITEM_COLUMNS, type ItemRow } from './live-items.ts';
+import { ITEM_COLUMNS } from './live-items.ts';
 import type { OperationOf } from './operations.ts';
-import { pageOf, readWithin, searchConditions } from './store-reads.ts';
+import { type ItemList, pageOf, searchConditions } from './store-reads.ts';
 
 /**
  * Number of additional candidates that are scored exactly: pgvector calculates with four bytes, and may swap neighbors.
@@ -22,22 +20,15 @@ export interface SemanticSearch {
   space: string;
   /** Schema of the pgvector extension; null without it. */
   vectorSchema: string | null;
-  maxBytes: number;
 }
 
-/**
- * Returns the nearest first; items without vectors have no rank and are left out. None are returned where they have more
- * than `maxBytes`.
- */
-export async function searchByMeaning(
-  pool: pg.Pool,
-  { operation, vector, space, vectorSchema, maxBytes }: SemanticSearch,
-): Promise<SizedRows<ItemRow & { score: number }>> {
+/** Lists the nearest first, with their scores; items without vectors have no rank and are left out. */
+export function listNearest({ operation, vector, space, vectorSchema }: SemanticSearch): ItemList {
   const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
   // Parameters of their final type are parsed once; a cast from text would be repeated for every row.
-  const list = `{${vector.join(',')}}`;
-  const query = `${parameters.add(list)}::float8[]`;
+  const numbers = `{${vector.join(',')}}`;
+  const query = `${parameters.add(numbers)}::float8[]`;
   const ofSpace = `e.space = ${parameters.add(space)}`;
   const conditions = [...searchConditions(operation, parameters), ofSpace].join(' AND ');
   const candidates = `store_item i JOIN store_embedding e ON e.embedding_id = i.embedding_id WHERE ${conditions}`;
@@ -45,7 +36,7 @@ export async function searchByMeaning(
   // Rows are identified by their place in the table: it is shorter to group and sort than namespaces and keys.
   const scored = vectorSchema
     ? `near AS MATERIALIZED (
-         SELECT i.embedding_id, min(i.ctid) AS place, min(${distance(vectorSchema, `${parameters.add(list)}::real[]`)}) AS distance
+         SELECT i.embedding_id, min(i.ctid) AS place, min(${distance(vectorSchema, `${parameters.add(numbers)}::real[]`)}) AS distance
          FROM ${candidates} GROUP BY 1
          ORDER BY distance FETCH FIRST ${parameters.add(limit + offset + SWAPPED_MAX)} ROWS WITH TIES
        ),
@@ -54,14 +45,13 @@ export async function searchByMeaning(
          WHERE ${ofSpace} GROUP BY 1
        )`
     : `scored AS (SELECT min(i.ctid) AS place, ${exact} AS score FROM ${candidates} GROUP BY i.embedding_id)`;
-  const nearest = `WITH ${scored},
+  const text = `WITH ${scored},
       best AS MATERIALIZED (
         SELECT * FROM scored ORDER BY score DESC FETCH FIRST ${parameters.add(limit + offset)} ROWS WITH TIES
       )
       SELECT ${ITEM_COLUMNS}, b.score FROM best b JOIN store_item i ON i.ctid = b.place
       ORDER BY b.score DESC, i.namespace, i.key LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`;
-  const found = await readWithin<ItemRow & { score: number }>(pool, nearest, parameters, maxBytes);
-  return { ...found, rows: found.rows.map((row) => ({ ...row, score: Math.max(-1, Math.min(1, row.score)) })) };
+  return { text, values: parameters.values };
 }
 
 /**

@@ -32,31 +32,36 @@ export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]):
   return operations.map((_, index) => found.get(index + 1));
 }
 
-/** Returns the most recently changed first; none where they have more than `maxBytes`. */
-export async function searchItems(
-  pool: pg.Pool,
-  operation: OperationOf<'search'>,
-  maxBytes: number,
-): Promise<SizedRows<ItemRow>> {
+/** The statement of a search, which is read as a whole, or as far as its items are not too large. */
+export interface ItemList {
+  text: string;
+  values: unknown[];
+}
+
+/** Lists the most recently changed first. */
+export function listNewest(operation: OperationOf<'search'>): ItemList {
   const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
-  const list = `SELECT ${ITEM_COLUMNS} FROM store_item i WHERE ${searchConditions(operation, parameters).join(' AND ')}
+  const text = `SELECT ${ITEM_COLUMNS} FROM store_item i WHERE ${searchConditions(operation, parameters).join(' AND ')}
                 ORDER BY i.updated_at DESC, i.namespace, i.key
                 LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`;
-  return readWithin(pool, list, parameters, maxBytes);
+  return { text, values: parameters.values };
+}
+
+export async function readItems(pool: pg.Pool, { text, values }: ItemList): Promise<ItemRow[]> {
+  return (await pool.query<ItemRow>({ text, values })).rows;
 }
 
 const [BEFORE, BETWEEN, AFTER] = rowsWithinBytes(ITEM_BYTES);
 
-/** Reads a list of items; none where they have more than `maxBytes`. */
-export async function readWithin<Row extends ItemRow>(
+/** Reads a list with the bytes of its items; none where they have more than `maxBytes`. */
+export async function readItemsWithin(
   pool: pg.Pool,
-  list: string,
-  parameters: Parameters,
+  { text, values }: ItemList,
   maxBytes: number,
-): Promise<SizedRows<Row>> {
-  const text = `${BEFORE}${list}${BETWEEN}${parameters.add(maxBytes)}${AFTER}`;
-  return toSizedRows<Row>((await pool.query({ text, values: parameters.values })).rows);
+): Promise<SizedRows<ItemRow>> {
+  const within = `${BEFORE}${text}${BETWEEN}$${values.length + 1}${AFTER}`;
+  return toSizedRows<ItemRow>((await pool.query({ text: within, values: [...values, maxBytes] })).rows);
 }
 
 /** Replaces null by the default: numbers without a JSON form, such as Infinity, arrive as null. */
@@ -75,16 +80,14 @@ export function searchConditions(operation: OperationOf<'search'>, parameters: P
 }
 
 /** @param decrypt decrypts chosen keys of the value */
-export function itemOf(
-  row: ItemRow & { score?: number },
-  decrypt: (value: ItemRow['value']) => ItemRow['value'],
-): StoredItem {
+export function itemOf(row: ItemRow, decrypt: (value: ItemRow['value']) => ItemRow['value']): StoredItem {
   return {
     namespace: row.namespace,
     key: row.key,
     value: decrypt(row.value),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    ...(row.score !== undefined && { score: row.score }),
+    // Sums of products of unit vectors may be off by a rounding.
+    ...(row.score !== undefined && { score: Math.max(-1, Math.min(1, row.score)) }),
   };
 }
