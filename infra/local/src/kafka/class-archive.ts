@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-import { rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { cacheFolder } from '../supervision/cache-folder.ts';
+import { rename } from 'node:fs/promises';
+import { cachePath, exists } from '../supervision/cache-folder.ts';
 import { takeExclusiveFile } from '../supervision/exclusive-file.ts';
 import type { ProcessEnd } from '../supervision/supervised-process.ts';
 
@@ -33,18 +31,13 @@ const noArchive: ClassArchive = { options: [], writingMs: 0, close: async () => 
  * @param identity text that differs for every Java and every set of classes
  */
 export async function openClassArchive(identity: string, environment: NodeJS.ProcessEnv): Promise<ClassArchive> {
-  const name = `kafka-classes-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`;
-  const path = (ending: string) => join(cacheFolder(environment), `${name}.${ending}`);
-  const archive = path('jsa');
-  const isWritten = await stat(archive).then(
-    () => true,
-    () => false,
-  );
-  if (isWritten) return { ...noArchive, options: [`-XX:SharedArchiveFile=${archive}`] };
-  const writer = await takeExclusiveFile(path('lock')).catch(() => null);
+  const path = cachePath('kafka-classes', identity, environment);
+  const archive = `${path}.jsa`;
+  if (await exists(archive)) return { ...noArchive, options: [`-XX:SharedArchiveFile=${archive}`] };
+  const writer = await takeExclusiveFile(`${path}.lock`).catch(() => null);
   // Another platform writes it already, or nobody may.
   if (!writer || 'holder' in writer) return noArchive;
-  const unfinished = path('unfinished');
+  const unfinished = `${path}.unfinished`;
   return {
     options: [`-XX:ArchiveClassesAtExit=${unfinished}`],
     writingMs: WRITING_MS,

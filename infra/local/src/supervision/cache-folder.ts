@@ -10,9 +10,14 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   return join(environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), '.cache'), 'runyard');
 }
 
+/** Returns the path of an entry in it, another one for each `identity` (say, the text of a pom). */
+export function cachePath(name: string, identity: string, environment: NodeJS.ProcessEnv): string {
+  return join(cacheFolder(environment), `${name}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`);
+}
+
 /**
- * Returns a folder below the user's cache that `fill` fills once for each `identity` (say, the text of a pom). It
- * appears complete or not at all, and two processes that need it at once fill it once.
+ * Returns a folder below the user's cache that `fill` fills once for each `identity`. It appears complete or not at all,
+ * and two processes that need it at once fill it once.
  */
 export async function ensureCachedFolder(
   name: string,
@@ -21,7 +26,7 @@ export async function ensureCachedFolder(
   fill: (folder: string) => Promise<void>,
 ): Promise<string> {
   const cache = cacheFolder(environment);
-  const folder = join(cache, `${name}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`);
+  const folder = cachePath(name, identity, environment);
   if (await exists(folder)) return folder;
   await mkdir(cache, { recursive: true });
   // One lock covers all folders: they are filled by the same tool, whose own cache two at once may spoil.
@@ -49,7 +54,8 @@ async function acquireLock(path: string): Promise<{ release(): Promise<void> }> 
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+/** Returns whether there is a file or folder. */
+export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,
