@@ -9,9 +9,10 @@ import { countRunsAwaitingKeys, readQueueStatistics } from './queue-statistics.t
 import { RunEvents } from './run-events.ts';
 import { requestCancel } from './runs/cancel-runs.ts';
 import type { ClaimOptions } from './runs/claim-runs.ts';
-import { type CreationRules, encodeRun } from './runs/create-runs.ts';
+import type { CreationRules } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
+import { encodeRun } from './runs/encode-run.ts';
 import { Halts } from './runs/halts.ts';
 import { MissingKeys } from './runs/missing-keys.ts';
 import {

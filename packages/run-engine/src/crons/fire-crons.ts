@@ -8,7 +8,8 @@ import {
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
-import { type CreationRules, createRuns, type EncodedRun, encodeRun } from '../runs/create-runs.ts';
+import { type CreationRules, createRuns } from '../runs/create-runs.ts';
+import { type EncodedRun, encodeRun } from '../runs/encode-run.ts';
 import type { CreatedRun } from '../runs/types.ts';
 import { type CronRow, decodeCronCreator, listedCronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';

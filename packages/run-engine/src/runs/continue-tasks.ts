@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import { findWaitingTasks, supersedeTasks, type WaitingTask } from '../tasks/supersede-tasks.ts';
-import type { EncodedRun } from './create-runs.ts';
+import type { EncodedRun } from './encode-run.ts';
 
 /**
  * Decides what runs do to the tasks that wait on their threads, by whichever protocol they come: the answer to a

@@ -1,7 +1,8 @@
 import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/idempotency';
 import type pg from 'pg';
 import type { KeyedCreation } from '../types.ts';
-import { type CreationRules, createRuns, type EncodedRun } from './create-runs.ts';
+import { type CreationRules, createRuns } from './create-runs.ts';
+import type { EncodedRun } from './encode-run.ts';
 import type { CreatedRun, RunRecord } from './types.ts';
 
 type KeyedItem = EncodedRun & { keyed: KeyedCreation<RunRecord> };

@@ -1,9 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { containsAny, toSqlJson, toSqlText } from '@runyard/database';
-import { type DataCipher, JSON_PLACES } from '@runyard/encryption';
 import { ConflictError, NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import { ThreadHeldError, TooManyPushConfigsError } from '../errors.ts';
 import { insertEvents, templateValues } from '../event-rows.ts';
 import { haltedError } from '../halts/halt.ts';
@@ -11,14 +8,15 @@ import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { isInScope } from '../scope.ts';
 import { findFullTasks, PUSH_CONFIGS_MAX, storePushConfigs } from '../tasks/store-push-configs.ts';
-import { encodePushConfig, type StoredPushConfig } from '../tasks/stored-push-config.ts';
+import type { StoredPushConfig } from '../tasks/stored-push-config.ts';
 import { fencesOfNewThreads, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
 import { continueTasks } from './continue-tasks.ts';
-import type { AcceptedRun, CancelledRun, CreatedRun } from './types.ts';
+import type { EncodedRun } from './encode-run.ts';
+import type { CancelledRun, CreatedRun } from './types.ts';
 
 export interface CreationRules {
   events: RunEvents;
@@ -26,60 +24,6 @@ export interface CreationRules {
   threadTtl: ThreadTtl | undefined;
   /** Number of runs that may wait on one thread. */
   waitingRunsMax: number;
-}
-
-/** A run to be created, with its final thread id. */
-export interface EncodedRun extends AcceptedRun {
-  threadId: string;
-  /** True when the caller named no thread: the id is new. */
-  isStateless: boolean;
-  /** The JSON text of `kwargs`, as it is stored. */
-  storedKwargs: Buffer;
-  /** The metadata of the run, and of the thread if the run creates it, as they are stored. */
-  storedMetadata: Record<string, unknown>;
-  storedThreadMetadata: Record<string, unknown>;
-  /** The push configurations of its task, as they are stored. */
-  storedPushConfigs: StoredPushConfig[];
-  /** Bytes, for the limit of a batch. */
-  size: number;
-}
-
-/**
- * @param ahead the same run as it was encoded earlier: metadata that is still the same is not encrypted again
- * @throws when the arguments have no JSON form, EncryptionUnavailableError
- */
-export async function encodeRun(run: AcceptedRun, cipher: DataCipher, ahead?: EncodedRun): Promise<EncodedRun> {
-  const storedKwargs = cipher.encrypt(Buffer.from(JSON.stringify(run.kwargs)));
-  const threadId = run.threadId ?? run.statelessThreadId ?? uuidv7();
-  const isEncrypted = ahead !== undefined && isDeepStrictEqual(metadataOf(ahead), metadataOf(run));
-  const { storedMetadata, storedThreadMetadata } = isEncrypted ? ahead : await encryptMetadata(run, cipher);
-  return {
-    ...run,
-    isStateless: run.threadId === undefined,
-    keepsThread: run.threadId !== undefined || run.keepsThread,
-    threadId,
-    storedKwargs,
-    storedMetadata,
-    storedThreadMetadata,
-    storedPushConfigs: (run.task?.pushConfigs ?? []).map((config) => encodePushConfig({ ...config, threadId }, cipher)),
-    size: storedKwargs.byteLength,
-  };
-}
-
-function metadataOf({ metadata, threadMetadata, graphId, assistantId }: AcceptedRun) {
-  return { ofRun: metadata, ofThread: { ...threadMetadata, graph_id: graphId, assistant_id: assistantId } };
-}
-
-async function encryptMetadata(
-  run: AcceptedRun,
-  { json }: DataCipher,
-): Promise<Pick<EncodedRun, 'storedMetadata' | 'storedThreadMetadata'>> {
-  const { ofRun, ofThread } = metadataOf(run);
-  const [storedMetadata, storedThreadMetadata] = await Promise.all([
-    json.encrypt(ofRun, JSON_PLACES.runMetadata),
-    json.encrypt(ofThread, JSON_PLACES.threadMetadata),
-  ]);
-  return { storedMetadata, storedThreadMetadata };
 }
 
 const IN_USE = 'The thread id is in use. A stateless run needs one that nothing else has.';
