@@ -82,7 +82,7 @@ function starters(
   const headers = { authorization: 'Bearer ada' };
   return [
     url === undefined
-      ? () => startPlatform({ repository, project, env: environment })
+      ? () => startPlatform({ repository, project, env: environment, kafka: true })
       : async () => targetExistingDeployment(url, key),
     ...(isDirectWanted ? [() => startAgentServer({ repository, project, env })] : []),
     ...(areUsersWanted

@@ -14,7 +14,6 @@ declare module 'vitest' {
       hostUrl: string;
       deploymentId: string;
       dataDir: string;
-      eventBus: 'kafka' | 'redis';
       /** The output of the start. */
       output: string;
       /** Base URL of the collector that gets the traces which a request asks to be sampled. */
@@ -30,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // The log has all that a service can log: no secret may be in it. One test fails to authenticate more often than
     // the limit of an address.
     startPlatform({
+      kafka: true,
       env: {
         LOG_LEVEL: 'debug',
         RATE_LIMIT_FAILURES_RPS: '0',
@@ -48,7 +48,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     hostUrl: platform.deployments[0]?.host_url ?? '',
     deploymentId: platform.deployments[0]?.id ?? '',
     dataDir: platform.dataDir,
-    eventBus: platform.eventBus,
     output: platform.output(),
     collectorUrl: collector.url,
   });

@@ -49,6 +49,8 @@ export interface PlatformOptions {
   dataDir?: string;
   /** Default: `npm start`. */
   command?: 'npm start' | 'runyard dev';
+  /** True for a platform whose events go over Kafka. Default: over Redis Streams, as they do for whoever asks for nothing. */
+  kafka?: boolean;
   /** Variables over this process's own environment. */
   env?: Record<string, string>;
 }
@@ -57,6 +59,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
   const [program, ...words] = COMMANDS[options.command ?? 'npm start'];
   const args = [...words, '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
+  if (options.kafka) args.push('--kafka');
   const child = spawn(program, args, {
     cwd: repository,
     // Tests receive webhooks there; `localhost` by its name stays refused.

@@ -99,7 +99,6 @@ function tryToLeave(): void {
 
 async function findTarget(): Promise<Target> {
   const { body: victim } = await callControlPlane<{ name: string }>('GET', `/deployments/${deploymentId}`);
-  const { eventBus } = JSON.parse(await readFile(path.join(dataDir, 'ready.json'), 'utf8'));
   const route = {
     deployment_id: deploymentId,
     name: victim.name,
@@ -114,7 +113,7 @@ async function findTarget(): Promise<Target> {
     redisPort: await readPort('redis'),
     redisPrefix: deploymentId,
     postgresPort: await readPort('postgres'),
-    brokers: eventBus === 'kafka' ? await readBrokers() : null,
+    brokers: await readBrokers(),
     route,
   };
 }

@@ -28,17 +28,20 @@ export async function startPlatform(options: {
   repository: string;
   project: string;
   dataDir?: string;
+  /** True for a platform whose events go over Kafka, as they do in production. */
+  kafka?: boolean;
   /** Variables over those of this process. */
   env?: Record<string, string>;
 }): Promise<StartedPlatform> {
   const { repository, project } = options;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'runyard-bench-')));
   const begun = performance.now();
-  const launcher = spawn(
-    process.execPath,
-    [join(repository, 'infra/launcher/dist/main.js'), '--project', project, '--port', '0', '--data-dir', dataDir],
-    { cwd: repository, env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const flags = ['--project', project, '--port', '0', '--data-dir', dataDir, ...(options.kafka ? ['--kafka'] : [])];
+  const launcher = spawn(process.execPath, [join(repository, 'infra/launcher/dist/main.js'), ...flags], {
+    cwd: repository,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [launcher.stdout, launcher.stderr]) stream.on('data', (chunk) => (output += chunk));
   const stop = async () => {

@@ -18,8 +18,7 @@ export interface Target {
   /** The prefix of another deployment's keys and channels. */
   redisPrefix: string;
   postgresPort: number | null;
-  /** Null where the event bus is not Kafka. */
-  brokers: string[] | null;
+  brokers: string[];
   /** The data of a route event of another deployment. */
   route: { deployment_id: string };
 }
@@ -79,7 +78,7 @@ async function tryAll({ target }: typeof State.State): Promise<{ outcome: Record
         const signal = AbortSignal.timeout(1_000);
         return (await fetch('http://169.254.169.254/latest/meta-data/', { signal })).status;
       }),
-      publication: brokers === null ? null : await attempt(() => publishRoute(brokers, route)),
+      publication: await attempt(() => publishRoute(brokers, route)),
     },
   };
 }

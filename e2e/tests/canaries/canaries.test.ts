@@ -7,7 +7,7 @@ import { placeSecretsOfGit, placeSecretsOfOAuth, placeSecretsOfSources } from '.
 import { placeSecretsOfPeople, placeSecretsOfProviders, placeSecretsOfWorkspaces } from './place-with-people.ts';
 import { type PlatformRecord, platformSecrets, waitForPlatformRecords, waitForSpans } from './platform-records.ts';
 
-const { dataDir, eventBus, collectorUrl } = inject('platform');
+const { dataDir, collectorUrl } = inject('platform');
 const caller = new Caller();
 const { canaries } = caller;
 let server: Awaited<ReturnType<typeof startEchoServer>>;
@@ -47,7 +47,7 @@ it('a secret is in no log, topic, error, table, trace or Redis, however it trave
       'the last request': says(records, 'log', 'logs/gateway', last),
       'what a service says at level debug': says(records, 'log', 'logs/platform-services', ' debug control-plane: '),
       'the masked line of a crash': says(records, 'log', deployment.id, 'crashed with ***'),
-      'a run’s event': says(records, eventBus === 'kafka' ? 'topic' : 'redis', '', threadId),
+      'a run’s event': says(records, 'topic', '', threadId),
       'a run’s keys in Redis': says(records, 'redis', '', threadId),
       'content in a table': says(records, 'table', '', content.value),
     }).flatMap(([what, isThere]) => (isThere ? [] : [what]));

@@ -8,14 +8,17 @@ export interface LauncherFlags {
   /** The port of the gateway; 0 takes a free one. */
   port: number;
   dataDir: string;
+  /** True when a broker has to be there. Otherwise one is used where the environment names it, and none started. */
+  kafka: boolean;
   help: boolean;
 }
 
-export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR]
+export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka]
 
   --project DIR    the LangGraph project to deploy (default: examples/hello-agent)
   --port N         where the platform listens on this machine; 0 takes a free port (default: 2024)
   --data-dir DIR   where everything is kept between starts (default: .runyard)
+  --kafka          carries events over Kafka, which needs Java 17 and Maven, instead of Redis Streams
 `;
 
 /** Reads the flags. Paths are relative to where the command was typed, which npm passes on. */
@@ -30,6 +33,7 @@ export function readFlags(args: string[], repository: string): LauncherFlags {
     project: values.project ? resolve(typedIn, values.project) : resolve(repository, 'examples/hello-agent'),
     port,
     dataDir: values['data-dir'] ? resolve(typedIn, values['data-dir']) : resolve(repository, '.runyard'),
+    kafka: values.kafka ?? false,
     help: values.help ?? false,
   };
 }
@@ -42,6 +46,7 @@ function parse(args: string[]) {
         project: { type: 'string' },
         port: { type: 'string' },
         'data-dir': { type: 'string' },
+        kafka: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -1,6 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InfrastructureError, isPortFree, openSupervisor, startInfrastructure } from '@runyard/local-infra';
+import {
+  InfrastructureError,
+  isKafkaNamed,
+  isPortFree,
+  openSupervisor,
+  startInfrastructure,
+} from '@runyard/local-infra';
 import { bootstrapOrganization } from './bootstrap-organization.ts';
 import { deployProject } from './deployment/deploy-project.ts';
 import type { LauncherFlags } from './flags.ts';
@@ -60,20 +66,23 @@ export async function launch(options: LaunchOptions): Promise<void> {
     // Downloading takes the network, starting servers the processor: they do not wait for each other.
     const installing = installProjectDependencies(project, { supervisor, progress, stopping });
     installing.catch(() => {}); // It is awaited below; until then it must not end the process.
+    const hasKafka = options.kafka || isKafkaNamed(process.env);
+    if (!hasKafka) progress.step('Events go over Redis Streams (--kafka: over Kafka)');
     const servers = await open(
       () =>
         startInfrastructure({
           dataDir,
           supervisor,
-          servers: ['postgres', 'redis', 'kafka'],
-          requireKafka: process.env.RUNYARD_REQUIRE_INFRA === '1',
+          servers: hasKafka ? ['postgres', 'redis', 'kafka'] : ['postgres', 'redis'],
+          requireKafka: true,
           progress: progress.step,
         }),
       (part) => part.stop(),
     );
+    const kafka = servers.kafka ?? null;
     if (users.settings) await closeDataFolder(dataDir, [project.folder, repository]);
     const services = await open(
-      () => startServices({ ...options, supervisor, servers, projectUsers: users.settings }),
+      () => startServices({ ...options, supervisor, servers: { ...servers, kafka }, projectUsers: users.settings }),
       (part) => part.stop(),
     );
     const { apiKey, setupPath } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
@@ -84,7 +93,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       url: services.url,
       apiKey,
       deployments,
-      eventBus: servers.kafka ? 'kafka' : 'redis',
+      eventBus: kafka ? 'kafka' : 'redis',
     });
     progress.step('Ready');
     const [deployment] = deployments;

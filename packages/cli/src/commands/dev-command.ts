@@ -16,6 +16,7 @@ export function addDevCommand(program: Command, context: CommandContext, end: (e
     .option('--project <folder>', 'the folder of the project', '.')
     .option('--port <port>', 'where the platform listens; 0 takes a free port', parseWholeNumber(0, 65_535), 2024)
     .option('--data-dir <path>', 'where everything is kept between starts (default: .runyard in the project)')
+    .option('--kafka', 'carry events over Kafka, which needs Java 17 and Maven, instead of Redis Streams')
     .addHelpText('after', HELP)
     .action(async (flags: DevFlags) => end(await dev(flags, context)));
 }

@@ -12,6 +12,7 @@ export interface DevFlags {
   project: string;
   port: number;
   dataDir?: string;
+  kafka?: boolean;
 }
 
 const LAUNCHER = 'infra/bootstrap.mjs';
@@ -27,6 +28,7 @@ export async function dev(flags: DevFlags, context: CommandContext): Promise<num
   const launcher = join(findCheckout(env.RUNYARD_HOME), LAUNCHER);
   const dataDir = flags.dataDir ? resolve(cwd, flags.dataDir) : await ensureDataFolder(folder);
   const args = ['start', '--project', folder, '--port', String(flags.port), '--data-dir', dataDir];
+  if (flags.kafka) args.push('--kafka');
   return runUntilExit([launcher, ...args], context);
 }
 
