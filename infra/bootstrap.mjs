@@ -44,6 +44,12 @@ const verbs = {
   async audit() {
     audit();
   },
+  /** Writes the package that is published. */
+  async pack() {
+    await prepare();
+    process.argv.splice(2, 1);
+    await import('./build/pack.mjs');
+  },
   /** Tests images, the compose file and the container driver on the real engine that `docker` reaches. */
   async containers() {
     await requireContainerEngine();

@@ -1,5 +1,5 @@
 /**
- * Starts the platform as a stranger does: `npm start` or `runyard dev` in this checkout, with a data folder of its own
+ * Starts the platform as a stranger does: `npm start` in this checkout or an installed `runyard`, with a data folder of its own
  * and free ports.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -12,10 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const repository = path.resolve(import.meta.dirname, '../..');
 export const PROBE_PROJECT = path.join(repository, 'e2e/projects/probe');
 
-const COMMANDS = {
-  'npm start': ['npm', 'start', '--'],
-  'runyard dev': [process.execPath, path.join(repository, 'packages/cli/dist/main.js'), 'dev'],
-} as const;
+const NPM_START: readonly string[] = ['npm', 'start', '--'];
 
 /** The content of `ready.json`, which the launcher writes. */
 export interface ReadyFile {
@@ -47,8 +44,8 @@ export interface PlatformOptions {
   project?: string;
   /** Default: a new folder. */
   dataDir?: string;
-  /** Default: `npm start`. */
-  command?: 'npm start' | 'runyard dev';
+  /** The program and its first arguments, such as an installed `runyard` and `dev`. Default: `npm start`. */
+  command?: readonly string[];
   /** True for a platform whose events go over Kafka. Default: over Redis Streams, as they do for whoever asks for nothing. */
   kafka?: boolean;
   /** Variables over this process's own environment. */
@@ -57,10 +54,10 @@ export interface PlatformOptions {
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
-  const [program, ...words] = COMMANDS[options.command ?? 'npm start'];
+  const [program, ...words] = options.command ?? NPM_START;
   const args = [...words, '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
   if (options.kafka) args.push('--kafka');
-  const child = spawn(program, args, {
+  const child = spawn(program!, args, {
     cwd: repository,
     // Tests receive webhooks there; `localhost` by its name stays refused.
     env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LISTENER_LEASE_SECONDS: '4', ...options.env },

@@ -1,11 +1,42 @@
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { waitFor } from '@runyard/test-kit';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { collectEvents, newClient } from '../harness/client.ts';
 import { type Platform, startPlatform } from '../harness/platform.ts';
 
-const example = path.resolve(import.meta.dirname, '../../examples/hello-agent');
+const repository = path.resolve(import.meta.dirname, '../..');
+const example = path.join(repository, 'examples/hello-agent');
+/** Bytes of the published package, without what it depends on. */
+const PACKED_BYTES_MAX = 25_000_000;
+
+interface Installation {
+  /** The command. */
+  runyard: string;
+  /** The variables of a user who has nothing but Node.js. */
+  env: Record<string, string>;
+}
+
+/** Packs this checkout and installs that as somebody does who has never seen it. */
+async function installPackage(): Promise<Installation> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'runyard-installed-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // Users whom code of projects may run as can look at it, as at what an administrator installs.
+  await chmod(folder, 0o755);
+  const env = { HOME: path.join(folder, 'home'), XDG_CACHE_HOME: '', RUNYARD_HOME: '' };
+  await mkdir(env.HOME);
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, [path.join(repository, 'infra/build/pack.mjs'), '--out', folder]);
+  // Its last line, after those about what takes longer.
+  const tarball = stdout.trim().split('\n').at(-1)!;
+  expect((await stat(tarball)).size).toBeLessThan(PACKED_BYTES_MAX);
+  const install = ['install', '--global', '--prefix', folder, '--no-audit', '--no-fund', tarball];
+  await run('npm', install, { cwd: folder, env: { ...process.env, ...env } });
+  return { runyard: path.join(folder, 'bin/runyard'), env };
+}
 
 async function sayHello(platform: Platform): Promise<string> {
   const client = newClient({ apiUrl: platform.deploymentUrl, apiKey: platform.apiKey });
@@ -35,7 +66,9 @@ async function killServices(platform: Platform): Promise<void> {
   expect(await answer.json()).toMatchObject({ invites_enabled: false });
 }
 
-it('the example agent answers, and threads, keys and settings are kept over a kill and a restart, be it by `runyard dev`', async () => {
+it('the example agent answers, and threads, keys and settings are kept over a kill and a restart by the published package', async () => {
+  const installing = installPackage();
+  installing.catch(() => {}); // It is awaited below.
   const before = await startPlatform({ project: example });
   const threadId = await sayHello(before);
   const settings = `/api/v1/organizations/current/info`;
@@ -49,7 +82,8 @@ it('the example agent answers, and threads, keys and settings are kept over a ki
   await killServices(before);
   await before.stop();
 
-  const after = await startPlatform({ project: example, dataDir: before.dataDir, command: 'runyard dev' });
+  const { runyard, env } = await installing;
+  const after = await startPlatform({ project: example, dataDir: before.dataDir, command: [runyard, 'dev'], env });
   try {
     expect(after.apiKey).toBe(before.apiKey);
     expect(after.deployments.map((deployment) => deployment.id)).toEqual(

@@ -1,13 +1,6 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 
-/** Returns the root of this checkout, found from this file, bundled or not. */
+/** Returns the root of this checkout or published package: this file, bundled or not, lies three folders below it. */
 export function repositoryFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) {
-    if (folder === dirname(folder)) throw new Error('the launcher does not lie inside its repository');
-    folder = dirname(folder);
-  }
-  return folder;
+  return resolve(import.meta.dirname, '../../..');
 }

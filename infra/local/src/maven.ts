@@ -1,17 +1,15 @@
 import { copyFile, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findOnPath } from './find-binary.ts';
 import { InfrastructureError } from './infrastructure-error.ts';
 import { runProgram } from './run-program.ts';
 import { ensureCachedFolder } from './supervision/cache-folder.ts';
 
-/**
- * Returns a file of this package, resolved by package name, not by relative path: this code also runs from the
- * launcher's bundle.
- */
+/** Returns a file of this package. This code also runs from the launcher's bundle, which lies beside the package. */
 export function resolvePackageFile(path: string): string {
-  return createRequire(import.meta.url).resolve(`@runyard/local-infra/${path}`);
+  const folder = import.meta.url.endsWith('.ts') ? '../' : '../../local/';
+  return fileURLToPath(new URL(folder + path, import.meta.url));
 }
 
 /**

@@ -16,21 +16,24 @@ writeFileSync(join(args[args.indexOf('--data-dir') + 1], 'args.json'), JSON.stri
 setInterval(() => {}, 1000);
 `;
 
-it('dev runs the platform of a checkout with the project, and ends when that has stopped', async () => {
-  const checkout = folderWith('runyard', { 'infra/bootstrap.mjs': LAUNCHER });
+it.each([
+  ['a checkout', 'infra/bootstrap.mjs', ['start']],
+  ['a package', 'infra/launcher/dist/main.js', []],
+])('dev runs the platform of %s with the project, and ends when that has stopped', async (_, program, words) => {
+  const home = folderWith('runyard', { [program]: LAUNCHER, 'package.json': '{"type": "module"}' });
   const project = projectFolder('agent');
   const dataDir = join(project, '.runyard');
   const controller = new AbortController();
   const running = runyard(['dev', '--port', '0'], {
     cwd: project,
-    env: { RUNYARD_HOME: checkout },
+    env: { RUNYARD_HOME: home },
     interrupted: controller.signal,
   });
   await expect.poll(() => existsSync(join(dataDir, 'args.json')), { interval: 10 }).toBe(true);
   controller.abort(new InterruptedError('SIGINT'));
   expect(await running).toMatchObject({ exitCode: 7, err: '' });
   expect(JSON.parse(readFileSync(join(dataDir, 'args.json'), 'utf8'))).toEqual([
-    'start',
+    ...words,
     '--project',
     project,
     '--port',
@@ -42,11 +45,11 @@ it('dev runs the platform of a checkout with the project, and ends when that has
   expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n');
 });
 
-it('dev explains what it needs where there is no checkout, or no project', async () => {
+it('dev explains what it needs where there is no platform, or no project', async () => {
   const nowhere = folderWith('elsewhere', {});
   expect(await runyard(['dev'], { cwd: projectFolder('agent'), env: { RUNYARD_HOME: nowhere } })).toMatchObject({
     exitCode: 2,
-    err: expect.stringContaining('which is no checkout of Runyard'),
+    err: expect.stringContaining('where no Runyard is'),
   });
   expect((await runyard(['dev'], { cwd: nowhere })).err).toContain('has no langgraph.json');
 });

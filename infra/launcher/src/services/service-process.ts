@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -62,10 +63,14 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
   const { name } = options;
   const logFile = join(options.logDir, `${name}.log`);
   const folder = join(options.repository, options.folder);
+  const program = join(folder, 'dist/main.js');
+  if (!existsSync(program)) {
+    throw new InfrastructureError(`${program} is missing: only a checkout has ${name} as a process of its own.`);
+  }
   const running = await options.supervisor.start({
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', join(folder, 'dist/main.js')],
+    args: ['--enable-source-maps', program],
     cwd: folder,
     env: {
       ...inheritedEnvironment(),

@@ -1,10 +1,11 @@
-import { readFile, symlink } from 'node:fs/promises';
+import { cp, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { findOnPath, isExecutable, listVersionFolders } from '../find-binary.ts';
 import { resolvePackageFile } from '../maven.ts';
 import { runProgram } from '../run-program.ts';
 import type { Origin } from '../server-context.ts';
+import { ensureCachedFolder } from '../supervision/cache-folder.ts';
 
 /** A folder with the Postgres programs. */
 export interface PostgresInstallation {
@@ -23,7 +24,7 @@ export async function* findPostgresInstallations(environment: NodeJS.ProcessEnv)
   const onPath = await findOnPath('postgres', environment);
   const machine = [...(onPath ? [dirname(onPath)] : []), ...(await debianFolders())];
   for (const bin of machine) yield* installationIn(bin, 'machine');
-  const packaged = await findPackagedBinaries();
+  const packaged = await findPackagedBinaries(environment);
   if (packaged) yield* installationIn(packaged, 'registry');
 }
 
@@ -39,7 +40,7 @@ async function debianFolders(): Promise<string[]> {
 }
 
 /** Returns the programs of the optional npm package for this platform, or null where there is none. */
-async function findPackagedBinaries(): Promise<string | null> {
+async function findPackagedBinaries(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const require = createRequire(resolvePackageFile('package.json'));
   let entry: string;
@@ -49,8 +50,19 @@ async function findPackagedBinaries(): Promise<string | null> {
     return null;
   }
   const packageFolder = join(dirname(entry), '..');
-  await linkLibraries(packageFolder);
-  return join(packageFolder, 'native/bin');
+  try {
+    await linkLibraries(packageFolder);
+    return join(packageFolder, 'native/bin');
+  } catch (error) {
+    if (!['EACCES', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+  // It was installed by somebody else: the links need a copy.
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'));
+  const copy = await ensureCachedFolder('postgres', version, environment, async (folder) => {
+    await cp(join(packageFolder, 'native'), join(folder, 'native'), { recursive: true });
+    await linkLibraries(folder);
+  });
+  return join(copy, 'native/bin');
 }
 
 /**

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import { LOCAL_DATA_FOLDER } from '../local-data-folder.ts';
@@ -15,37 +14,42 @@ export interface DevFlags {
   kafka?: boolean;
 }
 
-const LAUNCHER = 'infra/bootstrap.mjs';
+/** The programs that start the platform: that of a checkout first installs and builds what has changed there. */
+const STARTERS = [
+  { program: 'infra/bootstrap.mjs', words: ['start'] },
+  { program: 'infra/launcher/dist/main.js', words: [] },
+];
 
 /**
- * Runs the platform of a checkout with the project, like `npm start` there, until it is interrupted.
+ * Runs the platform of this package, or of a checkout, with the project until it is interrupted.
  *
  * @returns the exit code of the platform
  */
 export async function dev(flags: DevFlags, context: CommandContext): Promise<number> {
   const { cwd, env } = context;
   const { folder } = await openProject(resolve(cwd, flags.project));
-  const launcher = join(findCheckout(env.RUNYARD_HOME), LAUNCHER);
+  const starter = findStarter(env.RUNYARD_HOME);
   const dataDir = flags.dataDir ? resolve(cwd, flags.dataDir) : await ensureDataFolder(folder);
-  const args = ['start', '--project', folder, '--port', String(flags.port), '--data-dir', dataDir];
+  const args = [...starter, '--project', folder, '--port', String(flags.port), '--data-dir', dataDir];
   if (flags.kafka) args.push('--kafka');
-  return runUntilExit([launcher, ...args], context);
+  return runUntilExit(args, context);
 }
 
-/** @throws CliError when there is no checkout */
-function findCheckout(named: string | undefined): string {
-  if (named) {
-    if (existsSync(join(named, LAUNCHER))) return named;
-    throw new CliError(
-      `RUNYARD_HOME is ${named}, which is no checkout of Runyard: it has no ${LAUNCHER}.`,
-      ExitCode.usage,
-    );
-  }
-  for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
-    if (existsSync(join(folder, LAUNCHER)) && existsSync(join(folder, 'pnpm-workspace.yaml'))) return folder;
+/**
+ * Returns the program that starts the platform, with its first arguments: that of the folder which `RUNYARD_HOME` names,
+ * else of the package or checkout that this command lies in.
+ *
+ * @throws CliError when there is none
+ */
+function findStarter(home: string | undefined): string[] {
+  const root = home || resolve(import.meta.dirname, import.meta.url.endsWith('.ts') ? '../../../..' : '../../..');
+  for (const { program, words } of STARTERS) {
+    if (existsSync(join(root, program))) return [join(root, program), ...words];
   }
   throw new CliError(
-    'The services of the platform are not part of this package: clone the repository of Runyard, and name its folder as RUNYARD_HOME.',
+    home
+      ? `RUNYARD_HOME is ${home}, where no Runyard is: it has no ${STARTERS[0]!.program}.`
+      : 'The platform is not where this command is: install the package again, or name a checkout of Runyard as RUNYARD_HOME.',
     ExitCode.usage,
   );
 }
