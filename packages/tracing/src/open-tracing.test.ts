@@ -136,9 +136,10 @@ it('spans that a collector refuses are counted', async () => {
   expect(lost).toEqual([1]);
 });
 
-it('a process that another one starts sends its spans there too, and gets headers as secrets', () => {
+it('a process that another one starts sends its spans there too, and gets headers and passwords as secrets', () => {
   const variables = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://user:password@collector/v1/traces',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret',
     OTEL_TRACES_SAMPLER_ARG: 0.5,
     OTEL_SERVICE_NAME: 'control-plane',
@@ -147,6 +148,9 @@ it('a process that another one starts sends its spans there too, and gets header
   };
   expect(inheritedTracingVariables(variables)).toEqual({
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_SAMPLER_ARG: '0.5' },
-    secrets: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret' },
+    secrets: {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://user:password@collector/v1/traces',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret',
+    },
   });
 });

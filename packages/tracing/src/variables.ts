@@ -42,8 +42,9 @@ export const tracingVariables = {
 
 export type TracingVariables = Static<TObject<typeof tracingVariables>>;
 
-/** Variables whose values may be credentials. */
+/** Variables whose values may be credentials; so may a URL with a user in it. */
 const SECRET: ReadonlySet<string> = new Set(['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']);
+const URL_OF_USER = /^https?:\/\/[^/?#]*@/i;
 /** Each service has a name of its own. */
 const OWN: ReadonlySet<string> = new Set(['OTEL_SERVICE_NAME']);
 
@@ -59,7 +60,8 @@ export function inheritedTracingVariables(
   for (const name of Object.keys(tracingVariables)) {
     const value = variables[name];
     if (value === undefined || value === '' || OWN.has(name)) continue;
-    (SECRET.has(name) ? secrets : env)[name] = String(value);
+    const isSecret = SECRET.has(name) || URL_OF_USER.test(String(value));
+    (isSecret ? secrets : env)[name] = String(value);
   }
   return { env, secrets };
 }
