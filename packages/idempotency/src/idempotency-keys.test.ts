@@ -165,6 +165,24 @@ describe('an idempotency key', () => {
     expect(await things()).toHaveLength(5);
   });
 
+  it('sent again with the keys of its body in another order is of the same request, and lists in another are not', async () => {
+    const keys = processOf();
+    const first = await create(keys, asked(['a'], { name: 'tea', of: [{ a: 1, b: 2 }, 3] }));
+    const again = asked(['a'], { of: [{ b: 2, a: 1 }, 3], name: 'tea' });
+    expect(await create(keys, again)).toEqual({ n: first.n, isRepeated: true });
+    expect(again.res.headers).toEqual({ 'idempotent-replayed': 'true' });
+    await expect(create(keys, asked(['a'], { name: 'tea', of: [3, { a: 1, b: 2 }] }))).rejects.toMatchObject({
+      status: 422,
+    });
+  });
+
+  it('of an earlier release, which says nothing about an order, is of a request that came as the first one did', async () => {
+    const keys = processOf();
+    const { n } = await create(keys, asked(['a'], { b: 1, a: 2 }));
+    await pool.query('UPDATE idempotency_key SET claim = gen_random_uuid()');
+    expect(await create(keys, asked(['a'], { b: 1, a: 2 }))).toEqual({ n, isRepeated: true });
+  });
+
   it('sent with another body is refused, and nothing is created', async () => {
     const keys = processOf();
     await create(keys, asked(['a']));

@@ -25,6 +25,7 @@ import {
 import {
   type AnswerCipher,
   type Asked,
+  isSameRequest,
   type KeyedRequest,
   type KeyedRequestOptions,
   keyedRequest,
@@ -54,7 +55,7 @@ export interface Creation<Answer, Kept> {
 export type AskedCreation = Asked & Pick<HandlerRequest, 'res'>;
 
 interface UnderWay {
-  digest: Buffer;
+  request: KeyedRequest;
   creation: Promise<unknown>;
 }
 
@@ -149,8 +150,8 @@ export class IdempotencyKeys {
     return JSON.parse(this.#cipher.decrypt(answer).toString('utf8')) as Kept;
   }
 
-  async #lead<Answer>(name: string, { digest }: KeyedRequest, creation: Promise<Answer>): Promise<Answer> {
-    this.#underWay.set(name, { digest, creation });
+  async #lead<Answer>(name: string, request: KeyedRequest, creation: Promise<Answer>): Promise<Answer> {
+    this.#underWay.set(name, { request, creation });
     try {
       return await creation;
     } finally {
@@ -158,7 +159,7 @@ export class IdempotencyKeys {
     }
   }
 
-  async #awaitUnderWay(name: string, { digest }: KeyedRequest): Promise<void> {
+  async #awaitUnderWay(name: string, request: KeyedRequest): Promise<void> {
     const underWay = this.#underWay.get(name);
     if (!underWay) return;
     try {
@@ -166,7 +167,7 @@ export class IdempotencyKeys {
     } catch (error) {
       // The same request would fail again, unless it was the client that left; a different one can have the key now.
       const isOfTheRequest = !(error instanceof KeyTakenError || error instanceof ClientDisconnectedError);
-      if (isOfTheRequest && underWay.digest.equals(digest)) throw error;
+      if (isOfTheRequest && isSameRequest(underWay.request, request)) throw error;
     }
   }
 
@@ -176,7 +177,7 @@ export class IdempotencyKeys {
     for (let waitMs = LOOK_MS.first; ; waitMs = Math.min(waitMs * 2, LOOK_MS.last)) {
       const known = await findKey(onPg(this.#pool), request.id);
       if (!known) return undefined;
-      if (!request.digest.equals(known.digest)) {
+      if (!isSameRequest(request, known)) {
         throw refusal(
           'was sent with another request before: a key names one request',
           this.#requests.validationErrors,

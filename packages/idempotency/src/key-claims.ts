@@ -127,20 +127,19 @@ async function freeKeys(
   );
 }
 
-/** A key's row: the digest of its request, and the answer unless the request is in flight. */
-export interface KnownKey {
-  digest: Uint8Array;
+/** A key's row: what says which request it is of, and the answer unless that is in flight. */
+export interface KnownKey extends Pick<KeyedRequest, 'digest' | 'claim'> {
   answer: Uint8Array | null;
 }
 
 /** Returns undefined for a free key. */
 export async function findKey(queries: SqlQueries, id: Buffer): Promise<KnownKey | undefined> {
-  const [row] = await queries.query<{ request_digest: Uint8Array; answer: Uint8Array | null }>(
-    `SELECT k.request_digest, k.answer FROM idempotency_key k
+  const [row] = await queries.query<{ request_digest: Uint8Array; claim: string; answer: Uint8Array | null }>(
+    `SELECT k.request_digest, k.claim, k.answer FROM idempotency_key k
      WHERE k.id = $1 AND k.expires_at > now() AND NOT (${IS_ABANDONED})`,
     [id],
   );
-  return row && { digest: row.request_digest, answer: row.answer };
+  return row && { digest: Buffer.from(row.request_digest), claim: row.claim, answer: row.answer };
 }
 
 const BATCH = 1_000;

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   type ErrorCodeOf,
   IDEMPOTENCY_KEY_HEADER,
@@ -19,9 +19,13 @@ export interface AnswerCipher {
 export interface KeyedRequest {
   /** The caller, the group of operations and the key as a SHA-256, so that the table reveals none of them. */
   readonly id: Buffer;
-  /** Operation, path, query and body as a SHA-256 with the key as its salt. */
+  /** Operation, path, query and body, as they came, as a SHA-256 with the key as its salt. */
   readonly digest: Buffer;
-  /** The id of this attempt (uuid): an abandoned attempt must not finish what another has begun again. */
+  /**
+   * The id of this attempt (uuid): an abandoned attempt must not finish what another has begun again. Its second half
+   * is a digest of the same in whatever order objects have their keys: a client may write them in another one when it
+   * repeats its request. Earlier releases, which may run beside this one, compare `digest`.
+   */
   readonly claim: string;
   readonly keptMs: number;
   /** Encrypts the JSON value for storage. */
@@ -55,8 +59,7 @@ export function keyedRequest(
   const { params, query, body } = request;
   return {
     id: sha256([...ownerOf(operation, request), operation.idempotencyGroup, key]),
-    digest: sha256([key, operation.operationId, params, query, body]),
-    claim: randomUUID(),
+    ...identify([key, operation.operationId, params, query, body]),
     keptMs,
     encrypt: encryptionOf(cipher),
   };
@@ -69,11 +72,33 @@ export function namedRequest(
 ): KeyedRequest {
   return {
     id: nameId(name),
-    digest: sha256(['named', ...name]),
-    claim: randomUUID(),
+    ...identify(['named', ...name]),
     keptMs,
     encrypt: encryptionOf(cipher),
   };
+}
+
+function identify(parts: unknown[]): Pick<KeyedRequest, 'digest' | 'claim'> {
+  const attempt = [...randomBytes(8), ...digestOf(JSON.stringify(parts, inOrder)).subarray(0, 8)];
+  return { digest: sha256(parts), claim: uuidOf(Buffer.from(attempt)) };
+}
+
+/** Returns whether a key is bound to the same request, or claimed for it. */
+export function isSameRequest(one: Pick<KeyedRequest, 'digest' | 'claim'>, other: typeof one): boolean {
+  return one.digest.equals(other.digest) || one.claim.slice(CONTENT_AT) === other.claim.slice(CONTENT_AT);
+}
+
+/** The place of the second half in the text of a uuid. */
+const CONTENT_AT = '00000000-0000-0000-'.length;
+
+function uuidOf(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Gives the keys of objects an order of their own, for `JSON.stringify`. */
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Encrypts as the caller's own: the answers of many requests are stored together, by one of them. */
@@ -124,5 +149,9 @@ function keyOf(given: string[]): string | undefined {
 }
 
 function sha256(parts: unknown[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(parts)).digest();
+  return digestOf(JSON.stringify(parts));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
