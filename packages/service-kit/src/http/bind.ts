@@ -32,8 +32,9 @@ export interface BoundOperation {
 
 /**
  * Binds a handler to an operation. A handler returns a Reply, or takes over `res` itself (a stream, for example) and
- * returns nothing. Its errors are answered with their status; after the headers were sent, the connection is closed
- * instead.
+ * returns nothing. Nothing holds the request's body when it has returned, though the answer may go on for long: the
+ * bytes of the body do not count any more. Its errors are answered with their status; after the headers were sent, the
+ * connection is closed instead.
  */
 export function bind<Params extends TObject, Query extends TObject, Body extends TSchema>(
   operation: Operation<Params, Query, Body>,

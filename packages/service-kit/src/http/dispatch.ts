@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import { INTERNAL_AUTHORIZATION_SCHEME, type Operation } from '@runyard/contracts';
 import type { Request, RequestHandler, Response } from 'express';
+import { releaseBodyBytes } from '../admission.ts';
 import { AppError, NotFoundError, UnauthorizedError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ANONYMOUS, INTERNAL, type Principal } from '../principal.ts';
@@ -49,6 +50,7 @@ export function createDispatcher(
     const bodyLimit = Math.min(options.bodyLimitBytes, operation.bodyLimitBytes ?? Number.POSITIVE_INFINITY);
     const body = validator.takesBody ? validator.body(await readAdmittedBody(req, res, bodyLimit)) : undefined;
     const reply = await handler(new Incoming(req, res, params, query, body, caller));
+    releaseBodyBytes(res);
     if (reply && !res.headersSent) sendReply(res, reply);
   };
 
@@ -99,11 +101,13 @@ class Incoming implements HandlerRequest {
     if (!this.#abort) {
       const abort = new AbortController();
       this.#abort = abort;
+      const { res } = this;
+      // The response holds this for as long as its answer takes: not the request, whose body may be large.
       const abortUnfinished = () => {
-        if (!this.res.writableFinished) abort.abort(new Error('the client closed the connection'));
+        if (!res.writableFinished) abort.abort(new Error('the client closed the connection'));
       };
-      if (this.res.closed || this.res.destroyed) abortUnfinished();
-      else this.res.once('close', abortUnfinished);
+      if (res.closed || res.destroyed) abortUnfinished();
+      else res.once('close', abortUnfinished);
     }
     return this.#abort.signal;
   }

@@ -3,6 +3,7 @@ import { type HandlerRequest, UnprocessableError } from '@runyard/service-kit';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import { isFields } from '../http/fields.ts';
 import { acceptsHandoff, withQuery } from '../streams/continuation.ts';
+import { letGo } from '../streams/let-go.ts';
 import type { AgUiCall, AgUiRuns, FollowedAgUiRun } from './ag-ui-runs.ts';
 import { type AgUiPeer, isCurrentVersion } from './events/ag-ui-event.ts';
 import { type EventPlace, parsePlace } from './events/event-ids.ts';
@@ -28,22 +29,22 @@ export function agUiRoutes(runs: AgUiRuns, sources: SendRunSources, guard: Route
         wantsRaw: isFields(forwardedProps) && forwardedProps.emitRawEvents === true,
       };
       const outcome = await runs.start(callOf(req, body), body);
-      if (outcome.kind === 'run') await send(req, outcome.run, { peer, after, version: protocolVersion });
+      if (outcome.kind === 'run') send(req, outcome.run, { peer, after, version: protocolVersion });
       else answerWithout(outcome, peer, req.res);
     }),
     guard.exempt(joinAgUi, RUNS_ASK, async (req) => {
       const { query, headers } = req;
       const after = placeOf(headers);
       const run = await runs.join(callOf(req, query));
-      await send(req, run, { peer: peerOf(query), after, version: query.protocolVersion });
+      send(req, run, { peer: peerOf(query), after, version: query.protocolVersion });
     }),
   ];
 
-  async function send(
+  function send(
     req: AgUiRequest,
     run: FollowedAgUiRun,
     { peer, after, version }: { peer: AgUiPeer; after: EventPlace | undefined; version: string | null | undefined },
-  ): Promise<void> {
+  ): void {
     const { threadId, runId, wantsRaw } = peer;
     const known = run.isNew ? undefined : after;
     const continuationPath = acceptsHandoff(req.headers)
@@ -55,7 +56,9 @@ export function agUiRoutes(runs: AgUiRuns, sources: SendRunSources, guard: Route
         })
       : undefined;
     if (!run.isEnded) sources.watch.wake();
-    await sendRun(sources, { ...run, isStateless: false, peer, after: known, continuationPath }, req);
+    // From here on nothing holds the request, whose messages may be large.
+    const { res, log } = req;
+    letGo(sendRun(sources, { ...run, isStateless: false, peer, after: known, continuationPath }, { res, log }), req);
   }
 }
 

@@ -8,6 +8,7 @@ import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
 import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
 import { isSet } from '../http/query-flag.ts';
 import { acceptsHandoff, type Continuation, isContinuing, withQuery } from '../streams/continuation.ts';
+import { letGo } from '../streams/let-go.ts';
 import {
   FROM_NOW_ON,
   type RunEventsOptions,
@@ -49,9 +50,12 @@ export class RunAnswers {
     this.#feedbackTokens = feedbackTokens;
   }
 
-  /** @throws NotFoundError when the run of a repeated request was deleted */
+  /**
+   * Begins to stream a run, and resolves then: from there on nothing holds the request. @throws NotFoundError when the
+   * run of a repeated request was deleted
+   */
   async stream(run: FollowedRun, request: RunRequest, client: Client): Promise<void> {
-    const { res, headers } = client;
+    const { headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
     const continuationPath = continuationPathFor(
       client,
@@ -60,26 +64,40 @@ export class RunAnswers {
     );
     const { isEnded, isDeleted } = await readCurrentState(this.#sources, run);
     if (isDeleted) throw new NotFoundError(RUN_NOT_FOUND);
-    const streamed: RunEventsOptions = {
-      ...run,
-      isEnded,
-      isResumable: request.stream_resumable ?? false,
-      feedback,
-      continuationPath,
-    };
-    const { wasAbandoned } = await sendRunEvents(this.#sources, streamed, res, streamHeaders(run));
-    if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
+    const streamed = { ...run, isEnded, isResumable: request.stream_resumable ?? false, feedback, continuationPath };
+    letGo(this.#sendEvents(streamed, client, request.on_disconnect), client);
   }
 
+  /** Begins to answer with the result of a run, and resolves then: from there on nothing holds the request. */
   async wait(run: FollowedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
-    const { res, log, headers } = client;
-    const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
+    const feedback = this.#feedback(
+      run.runId,
+      feedbackKeys(request.feedback_keys, query.feedback_keys),
+      client.headers,
+    );
     const continuedQuery = { ...continuationQuery(request, client), feedback_keys: query.feedback_keys };
     const continuation = resultContinuation(client, joinPath(run), continuedQuery, { isOwn: true });
     const { isEnded, isDeleted } = await readCurrentState(this.#sources, run);
     const own = { ...run, isEnded, isKept: isEnded && !isDeleted, isOwn: true, feedback, continuation };
-    const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
-    if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
+    letGo(this.#sendResult(own, client, request.on_disconnect), client);
+  }
+
+  async #sendEvents(
+    run: RunLocation & RunEventsOptions,
+    client: Client,
+    onDisconnect: RunRequest['on_disconnect'],
+  ): Promise<void> {
+    const { wasAbandoned } = await sendRunEvents(this.#sources, run, client.res, streamHeaders(run));
+    if (wasAbandoned && onDisconnect === 'cancel') await this.#cancelAbandoned(run, client);
+  }
+
+  async #sendResult(
+    run: Parameters<typeof answerWithResult>[1],
+    client: Client,
+    onDisconnect: RunRequest['on_disconnect'],
+  ): Promise<void> {
+    const { wasAbandoned } = await answerWithResult(this.#sources, run, client.res, client.log);
+    if (wasAbandoned && onDisconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
   /** @throws NotFoundError, HaltedError */

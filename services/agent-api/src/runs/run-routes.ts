@@ -159,10 +159,11 @@ export function runRoutes(parts: {
     if (!isStateless) requireStrategyPermission(req.caller, req.body);
     const locationOf = (run: RunRecord): RunLocation => ({ runId: run.runId, threadId: run.threadId, isStateless });
     return keys.once<FollowedRun, RunLocation>(operation, original, {
-      create: (request) => {
+      create: async (request) => {
         const keyed = request && { request, answerOf: locationOf };
         const origin = { ...originOf(req, scopes, threadId), streamsModes: STREAMS.includes(operation) };
-        return runs.create(origin, req.body, keyed);
+        // Its record has the input, which must not be held for as long as the run takes.
+        return locationOf((await runs.create(origin, req.body, keyed)).record);
       },
       repeat: (location) => ({ ...location, isRepeated: true }),
     });

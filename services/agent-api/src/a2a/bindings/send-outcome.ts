@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type HandlerRequest, type Logger, ok, type Reply, releaseBodyBytes } from '@runyard/service-kit';
+import { type HandlerRequest, type Logger, ok, type Reply } from '@runyard/service-kit';
 import { acceptsHandoff } from '../../streams/continuation.ts';
 import { LiveResponse } from '../../streams/live-response.ts';
 import type { OpenResponses, StopBehavior } from '../../streams/open-responses.ts';
@@ -38,7 +38,6 @@ export async function sendOutcome(
   await (outcome.kind === 'later'
     ? beginLater(outcome, form, { res, log }, { open, stop })
     : beginEvents(outcome, form, { res, log }, { open, stop }));
-  releaseBodyBytes(res);
   return undefined;
 }
 
