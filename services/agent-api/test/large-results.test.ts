@@ -14,7 +14,8 @@ const JOINS = 50;
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ env: { HTTP_MAX_RESULT_BYTES_IN_FLIGHT: `${BUDGET_BYTES}` } });
+  const LANGSERVE_GRAPHS = JSON.stringify({ echo: './graphs/carried-schemas.ts:echo' });
+  deployment = await startDeployment({ env: { HTTP_MAX_RESULT_BYTES_IN_FLIGHT: `${BUDGET_BYTES}`, LANGSERVE_GRAPHS } });
 });
 afterAll(() => deployment?.close());
 
@@ -101,6 +102,42 @@ describe('a large result', () => {
     reader.hangUp();
     expect((await waiting.complete).trim() === LARGE).toBe(true);
     expect(await held()).toBe(0);
+  });
+});
+
+describe('a large state that a call of MCP ends with', () => {
+  const STATE_BYTES = 7 * MIB;
+  const params = { name: 'echo', arguments: { messages: 'hi' } };
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+
+  /** Makes a call, whose run ends with a state that the database generates. */
+  async function callTool(accept: string) {
+    const answer = open(`${deployment.url}/mcp`, { body, headers: { accept, 'mcp-protocol-version': '2025-11-25' } });
+    const run = await deployment.worker.take();
+    await run.finishUnpublished('success', {}, null);
+    const state = `convert_to('{"text":"' || repeat('a', $2 - 11) || '"}', 'utf8')`;
+    await deployment.pool.query(`UPDATE run SET result = ${state} WHERE run_id = $1`, [run.claimed.runId, STATE_BYTES]);
+    await run.publishEnd('{"status":"success"}');
+    return { answer, run };
+  }
+
+  it('counts with all its copies until the client has read them, and its thread is deleted then', async () => {
+    const first = await callTool('application/json');
+    const reader = await first.answer;
+    reader.stopReading();
+    expect(await held()).toBe(3 * STATE_BYTES);
+    const second = await callTool('text/event-stream');
+    expect(await held()).toBe(3 * STATE_BYTES);
+    reader.hangUp();
+    const [, data] = /^data: (.*)$/m.exec(await (await second.answer).complete)!;
+    const { content, structuredContent } = JSON.parse(data!).result;
+    expect(structuredContent.text).toHaveLength(STATE_BYTES - 11);
+    expect(content[0].text === JSON.stringify(structuredContent)).toBe(true);
+    await waitFor(async () => (await held()) === 0, { what: 'the budget given back' });
+    const { threadId } = second.run.claimed;
+    await waitFor(async () => (await ask(`${deployment.url}/threads/${threadId}`)).status === 404, {
+      what: 'no thread',
+    });
   });
 });
 

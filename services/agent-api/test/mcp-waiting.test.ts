@@ -5,6 +5,7 @@ import type { Scope } from '../src/access/scope.ts';
 import type { McpCall, Outcome, Peer } from '../src/mcp/call.ts';
 import { ToolRuns } from '../src/mcp/calls/tool-runs.ts';
 import { TaskMethods } from '../src/mcp/methods/task-methods.ts';
+import { jsonPieces } from '../src/mcp/protocol/json-bytes.ts';
 import { GivenAnswers } from '../src/mcp/tasks/given-answers.ts';
 import { type ConversationSources, OldConversation } from '../src/mcp/tasks/old-conversation.ts';
 import { ToolTasks } from '../src/mcp/tasks/tool-tasks.ts';
@@ -74,7 +75,10 @@ it('a user whose call waits for an answer is asked about again, by the right tha
   expect(watched).toEqual([[run.threadId, { event: 'threads:read' }]]);
 
   const right = { event: 'threads:create_run', value: { assistant_id: services.echo } } as const;
-  await conversation.settle(call, run, peer, { right, ended: { kind: 'asks', values: {}, interrupts: [QUESTION] } });
+  await conversation.settle(call, run, peer, {
+    right,
+    readEnd: async () => ({ kind: 'asks', values: {}, interrupts: [QUESTION] }),
+  });
   expect(watched.slice(1)).toEqual([[run.threadId, right]]);
 });
 
@@ -83,6 +87,7 @@ it('a user whose call ends by itself is not asked about', async () => {
   const { taskId } = await beginCall(runs);
   await services.endRuns({ done: true });
   const outcome = (await methods.resultOld(call, { taskId })) as Outcome & { kind: 'later' };
-  expect(await outcome.value(follow().peer)).toMatchObject({ structuredContent: { done: true } });
+  const result = jsonPieces((await outcome.value(follow().peer))!);
+  expect(JSON.parse(Buffer.concat(result).toString())).toMatchObject({ structuredContent: { done: true } });
   expect(watched).toEqual([]);
 });

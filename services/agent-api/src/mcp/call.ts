@@ -12,6 +12,13 @@ export interface McpCall {
   request: Pick<HandlerRequest, 'caller' | 'headers' | 'raw' | 'res' | 'signal'>;
 }
 
+/** A request whose answer takes as long as a run, without its body: the project is asked again about its caller. */
+export type Follower = Pick<McpCall['request'], 'caller' | 'raw' | 'res'>;
+
+export function followerOf({ caller, raw, res }: McpCall['request']): Follower {
+  return { caller, raw, res };
+}
+
 /** The other end of an answer that takes as long as a run. */
 export interface Peer {
   /** Aborts when the client has left. */

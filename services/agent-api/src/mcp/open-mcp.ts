@@ -56,7 +56,7 @@ export async function openMcp(parts: McpParts): Promise<{ routes: GuardedOperati
   const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');
   const secret = rows[0]!.signing_key;
   const { watch, ends, open } = readers;
-  const sources = { streams, watch, ends, engine, results };
+  const sources = { streams, watch, ends, engine, budget: results.budget };
   const store = new TaskStore(pool);
   const runs = new ToolRuns({ access, engine, runs: parts.runs, streams, threads: threads.service });
   const tasks = new ToolTasks({

@@ -4,7 +4,7 @@ import { isFailure } from '../streams/run-end.ts';
 import { EMPTY_RESULT, errorResult, type RunResult } from './run-result.ts';
 
 /** Results up to this size go along with the end of their run's stream: the number of open answers bounds them. */
-const SMALL_RESULT_BYTES = 64 * 1024;
+export const SMALL_RESULT_BYTES = 64 * 1024;
 
 /** Takes room for content of a state until the signal; a little needs none. Returns false when the signal came first. */
 export async function holdContent(budget: ByteBudget, bytes: number, until: AbortSignal): Promise<boolean> {

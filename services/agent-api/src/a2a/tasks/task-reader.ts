@@ -3,6 +3,7 @@ import type { RunEngine } from '@runyard/run-engine';
 import type { ByteBudget } from '@runyard/service-kit';
 import type { Scope } from '../../access/scope.ts';
 import { isFields } from '../../http/fields.ts';
+import { holdContent } from '../../runs/run-results.ts';
 import { parseStoredJson } from '../../threads/parse-stored-json.ts';
 import type { ThreadStore } from '../../threads/thread-store.ts';
 import { taskNotFound } from '../protocol/a2a-error.ts';
@@ -77,6 +78,19 @@ export class TaskReader {
   /** Returns the content of a task. @throws EncryptionError */
   async contentOf(scope: Scope, task: TaskRecord, until: AbortSignal): Promise<TaskContent | undefined> {
     return (await this.#room.take([task], until)) === undefined ? undefined : this.#contentOf(scope, task);
+  }
+
+  /** The same for an answer that makes so many copies of the content, and takes no more than `maxBytes` of it. */
+  async contentWithin(
+    scope: Scope,
+    task: TaskRecord,
+    maxBytes: number,
+    { copies, until }: { copies: number; until: AbortSignal },
+  ): Promise<TaskContent | 'too large' | undefined> {
+    const { threads, budget } = this.#options;
+    const bytes = (await threads.contentBytesOf([task.runId])).get(task.runId) ?? 0;
+    if (bytes > maxBytes) return 'too large';
+    return (await holdContent(budget, bytes * copies, until)) ? this.#contentOf(scope, task) : undefined;
   }
 
   async #contentOf(scope: Scope, task: TaskRecord): Promise<TaskContent> {

@@ -16,13 +16,14 @@ import {
   type ResponseFrame,
   readFrame,
 } from '../protocol/frame.ts';
+import { jsonPieces } from '../protocol/json-bytes.ts';
 import { invalidRequest, type McpError, methodNotFound, toRpcError } from '../protocol/mcp-error.ts';
 import { type OriginRules, requireAllowedOrigin } from '../protocol/origin.ts';
 import { toResult } from '../protocol/server.ts';
 import type { Sessions } from '../protocol/sessions.ts';
 import { requireStandardHeaders } from '../protocol/standard-headers.ts';
 import type { OldConversation } from '../tasks/old-conversation.ts';
-import { sendLater } from './send-later.ts';
+import { type AnswerForm, sendLater } from './send-later.ts';
 import { toMcpError } from './to-mcp-error.ts';
 
 export interface McpRouteOptions {
@@ -52,10 +53,10 @@ export function mcpRoute(options: McpRouteOptions, guard: RouteGuard): GuardedOp
       const method = requireMethod(frame, client, req, options.methods);
       requirePermission(req.caller, method.permission);
       const outcome = await method.run({ id: frame.id, client, request: req }, frame.params);
-      const result = (each: object) => ({ jsonrpc: '2.0', id: frame.id, result: toResult(each, client) });
-      if (outcome.kind === 'value') return ok(result(outcome.value), outcome.headers);
-      const form = { result, failure: (error: McpError) => failureOf(error, frame.id) };
-      await sendLater(outcome, form, accepted, { req, open: options.open });
+      const form = formOf(frame.id, client);
+      if (outcome.kind === 'value') return reply(form.result(outcome.value), outcome.headers);
+      const { res, log } = req;
+      await sendLater(outcome, form, accepted, { res, log, open: options.open });
       return undefined;
     } catch (error) {
       const failure = toMcpError(error);
@@ -106,6 +107,18 @@ async function answerQuestion(
     throw failure ? invalidRequest(failure.message) : error;
   }
   return ACCEPTED;
+}
+
+/** Holds nothing else of a request: its answer may take as long as a run. */
+function formOf(id: RequestId, client: McpClient): AnswerForm {
+  return {
+    result: (result) => ({ jsonrpc: '2.0', id, result: toResult(result, client) }),
+    failure: (error) => failureOf(error, id),
+  };
+}
+
+function reply(message: object, headers?: Record<string, string>): Reply {
+  return ok(Buffer.concat(jsonPieces(message)), { ...headers, 'content-type': 'application/json' });
 }
 
 function failureOf(error: McpError, id: RequestId | undefined): object {

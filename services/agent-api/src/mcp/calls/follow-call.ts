@@ -3,14 +3,23 @@ import { type CallEnd, type CallEndSources, readCallEnd } from './call-end.ts';
 
 export type CallSources = Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> & CallEndSources;
 
+interface FollowCallOptions {
+  /** Ends the following. */
+  signal: AbortSignal;
+  /** Aborts when nothing holds the state any more. */
+  closed: AbortSignal;
+  onEntry?: ((entry: FollowedEntry) => Promise<void>) | undefined;
+}
+
 /**
- * Follows the run of a call to its end; undefined when the signal came first. `lastId` is the id of its last entry in
- * the thread's stream, as far as it has one.
+ * Follows the run of a call to its end; undefined when the signal came first. Its state has room until `closed`, which
+ * is longer where patience is a part of the signal. `lastId` is the id of its last entry in the thread's stream, as far
+ * as it has one.
  */
 export async function followCall(
   sources: CallSources,
   { threadId, runId }: { threadId: string; runId: string },
-  { signal, onEntry }: { signal: AbortSignal; onEntry?: ((entry: FollowedEntry) => Promise<void>) | undefined },
+  { signal, closed, onEntry }: FollowCallOptions,
 ): Promise<{ end: CallEnd; lastId: string | undefined } | undefined> {
   let lastId: string | undefined;
   const { streams, watch, ends } = sources;
@@ -19,6 +28,6 @@ export async function followCall(
     if (onEntry) await onEntry(entry);
   }
   if (signal.aborted) return undefined;
-  const end = await readCallEnd(sources, { threadId, runId }, signal);
+  const end = await readCallEnd(sources, { threadId, runId }, closed);
   return end && { end, lastId };
 }

@@ -14,12 +14,15 @@ export interface RequestState {
 }
 
 /** The request that a state belongs to. */
-export interface StateOwner {
+interface StateOwner {
   /** Identity of the caller. */
   identity: string;
   tool: string;
   arguments: Fields;
 }
+
+/** The place of the states of one request: made of all that it is, and much smaller. */
+export type StatePlace = string;
 
 const PURPOSE = 'mcp request state v1';
 
@@ -39,14 +42,14 @@ export class RequestStates {
     this.#now = options.now ?? Date.now;
   }
 
-  seal(owner: StateOwner, { taskId, runId, answers }: RequestState): string {
+  seal(place: StatePlace, { taskId, runId, answers }: RequestState): string {
     const expires = this.#now() + this.#ttlMs;
-    return this.#cipher.encrypt(JSON.stringify([taskId, runId, answers, expires]), placeOf(owner));
+    return this.#cipher.encrypt(JSON.stringify([taskId, runId, answers, expires]), place);
   }
 
   /** @throws McpError for a state that was changed, has expired, or is of another caller or call */
-  open(owner: StateOwner, state: string): RequestState {
-    const [taskId, runId, answers, expires] = JSON.parse(this.#decrypt(owner, state)) as [
+  open(place: StatePlace, state: string): RequestState {
+    const [taskId, runId, answers, expires] = JSON.parse(this.#decrypt(place, state)) as [
       string,
       string,
       Fields,
@@ -56,9 +59,9 @@ export class RequestStates {
     return { taskId, runId, answers };
   }
 
-  #decrypt(owner: StateOwner, state: string): string {
+  #decrypt(place: StatePlace, state: string): string {
     try {
-      return this.#cipher.decrypt(state, placeOf(owner));
+      return this.#cipher.decrypt(state, place);
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
       throw invalidParams('requestState is not one of this call');
@@ -66,7 +69,7 @@ export class RequestStates {
   }
 }
 
-function placeOf({ identity, tool, arguments: args }: StateOwner): string {
+export function placeOf({ identity, tool, arguments: args }: StateOwner): StatePlace {
   const call = canonicalize([identity, tool, args])!;
   return `mcp/request-state/${createHash('sha256').update(call).digest('base64url')}`;
 }

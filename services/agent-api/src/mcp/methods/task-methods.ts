@@ -3,7 +3,7 @@ import { isInFlight, isTerminal } from '../../a2a/tasks/task-record.ts';
 import { closedAnswer } from '../../http/closed-answer.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
-import { type McpCall, type Outcome, value } from '../call.ts';
+import { type Follower, followerOf, type McpCall, type Outcome, value } from '../call.ts';
 import { toToolResult } from '../calls/tool-result.ts';
 import { RELATED_TASK_KEY, TASKS_EXTENSION } from '../protocol/client.ts';
 import { invalidParams, missingCapability } from '../protocol/mcp-error.ts';
@@ -86,17 +86,23 @@ export class TaskMethods {
   /** `tasks/result` of 2025-11-25: waits for the end, and asks the user meanwhile. */
   async resultOld(call: McpCall, params: Fields): Promise<Outcome> {
     const found = await this.#require(call, params, 'read');
+    return this.#answerOld({ client: call.client, request: followerOf(call.request) }, found);
+  }
+
+  /** Nothing of the request is held while the task goes on. */
+  #answerOld({ client, request }: Pick<McpCall, 'client'> & { request: Follower }, found: FoundTask): Outcome {
     const related = { _meta: { [RELATED_TASK_KEY]: { taskId: found.task.taskId } } };
     return {
       kind: 'later',
-      wantsStream: call.client.asksUser,
+      wantsStream: client.asksUser,
       value: async (peer) => {
         const { task } = found;
         const run = { ...task, threadId: task.contextId };
-        const ended = isInFlight(task) ? undefined : await this.#tasks.endOf(found, peer.closed);
+        const readEnd = isInFlight(task) ? undefined : (until: AbortSignal) => this.#tasks.endOf(found, until);
         const right = { event: 'threads:read' } as const;
-        const end = await this.#conversation.settle(call, run, peer, { right, ended, about: related });
-        return end && { ...toToolResult(end, call.client), ...related };
+        const settling = { right, readEnd, about: related };
+        const end = await this.#conversation.settle({ client, request }, run, peer, settling);
+        return end && { ...toToolResult(end, client), ...related };
       },
     };
   }

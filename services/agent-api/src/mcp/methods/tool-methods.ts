@@ -2,14 +2,15 @@ import { type Logger, NotFoundError } from '@runyard/service-kit';
 import type { AssistantService } from '../../assistants/assistant-service.ts';
 import { type Fields, isFields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
-import type { McpCall, Outcome, Peer } from '../call.ts';
-import { value } from '../call.ts';
+import { type Follower, followerOf, type McpCall, type Outcome, type Peer, value } from '../call.ts';
+import type { CallEnd } from '../calls/call-end.ts';
 import { CallProgress } from '../calls/call-progress.ts';
 import { type CallSources, followCall } from '../calls/follow-call.ts';
+import { placeOf, type StatePlace } from '../calls/request-states.ts';
 import type { RunsOfRequests } from '../calls/runs-of-requests.ts';
-import { toToolResult } from '../calls/tool-result.ts';
+import { type ToolResult, toToolResult } from '../calls/tool-result.ts';
 import type { ToolCallRequest, ToolRun, ToolRuns } from '../calls/tool-runs.ts';
-import { TASKS_EXTENSION } from '../protocol/client.ts';
+import { type McpClient, TASKS_EXTENSION } from '../protocol/client.ts';
 import { invalidParams, McpError, missingCapability } from '../protocol/mcp-error.ts';
 import { requireParameterHeaders } from '../protocol/parameter-headers.ts';
 import { optionalFields, optionalText, requireText } from '../protocol/params.ts';
@@ -99,18 +100,24 @@ export class ToolMethods {
     }
     const state = optionalText(params, 'requestState');
     const owner = { identity: request.caller.identity, tool: tool.name, arguments: asked.arguments };
+    const place = client.asksUser || state !== undefined ? placeOf(owner) : undefined;
     const resumed =
-      state === undefined
+      state === undefined || place === undefined
         ? undefined
-        : await this.#options.waiting.resume(call, owner, state, optionalFields(params, 'inputResponses') ?? {});
+        : await this.#options.waiting.resume(call, place, state, optionalFields(params, 'inputResponses') ?? {});
     if (resumed?.kind === 'asks') return value(resumed.result);
     const run =
       resumed?.run ?? (await this.#begin(call, asked, { isTask: client.asksUser || becomesTask, ttlMs: KEPT_MS }));
     if (tool.taskSupport === 'required') return value(taskOf(run));
+    return this.#answerNew({ client, run, place, becomesTask, progress: asked.progress });
+  }
+
+  /** Nothing of the request is held while the run goes on: its arguments may be large. */
+  #answerNew({ client, run, place, becomesTask, progress }: NewCall): Outcome {
     let isHandedOut = false;
     return {
       kind: 'later',
-      wantsStream: asked.progress !== undefined,
+      wantsStream: progress !== undefined,
       onAbandoned: async () => {
         if (isHandedOut) return;
         await this.#options.runs.cancel(run.scope, run, 'the client closed the connection');
@@ -118,23 +125,23 @@ export class ToolMethods {
       value: async (peer) => {
         const patience = becomesTask ? [AbortSignal.timeout(TASK_AFTER_MS)] : [];
         const signal = AbortSignal.any([peer.closed, ...patience]);
-        const followed = await followCall(this.#options.sources, run, { signal, onEntry: reporter(asked, peer) });
+        const onEntry = reporter(progress, peer);
+        const followed = await followCall(this.#options.sources, run, { signal, closed: peer.closed, onEntry });
         if (peer.closed.aborted) return undefined;
         const isTask = becomesTask && (!followed || followed.end.kind === 'asks');
         isHandedOut = isTask;
         if (isTask) return taskOf(run, followed ? 'input_required' : 'working');
         if (!followed) return undefined;
         const { end } = followed;
-        if (end.kind !== 'asks' || !client.asksUser) this.#discard(run);
-        return end.kind === 'asks'
-          ? this.#options.waiting.ask(call, owner, run, end.interrupts)
-          : toToolResult(end, client);
+        if (end.kind !== 'asks') return this.#finish(run, end, client);
+        if (!client.asksUser) this.#discard(run);
+        return this.#options.waiting.ask(client, place, run, end.interrupts);
       },
     };
   }
 
   async #callOld(call: McpCall, params: Fields, asked: AskedCall): Promise<Outcome> {
-    const { client } = call;
+    const { client, request } = call;
     const task = optionalFields(params, 'task');
     requireTaskSupport(asked.tool, task);
     const run = await this.#begin(call, asked, {
@@ -143,19 +150,20 @@ export class ToolMethods {
       ...(!task && { requestKey: requestKeyOf(call) }),
     });
     if (task) return value({ task: oldTaskOf(run) });
+    const { assistantId } = asked.tool.assistant;
+    return this.#answerOld({ client, request: followerOf(request), run, assistantId, progress: asked.progress });
+  }
+
+  /** Nothing of the request is held while the run goes on, as in `#answerNew`. */
+  #answerOld({ client, request, run, assistantId, progress }: OldCall): Outcome {
     return {
       kind: 'later',
-      wantsStream: client.asksUser || asked.progress !== undefined,
+      wantsStream: client.asksUser || progress !== undefined,
       value: async (peer) => {
-        const onEntry = reporter(asked, peer);
-        const right = {
-          event: 'threads:create_run',
-          value: { assistant_id: asked.tool.assistant.assistantId },
-        } as const;
-        const end = await this.#options.conversation.settle(call, run, peer, { right, onEntry });
-        if (!end) return undefined;
-        this.#discard(run);
-        return toToolResult(end, client);
+        const onEntry = reporter(progress, peer);
+        const right = { event: 'threads:create_run', value: { assistant_id: assistantId } } as const;
+        const end = await this.#options.conversation.settle({ client, request }, run, peer, { right, onEntry });
+        return end && this.#finish(run, end, client);
       },
     };
   }
@@ -182,6 +190,13 @@ export class ToolMethods {
     return tool;
   }
 
+  /** Returns the result of a call, whose thread is not needed then: unless it alone has the state. */
+  #finish(run: ToolRun, end: CallEnd, client: McpClient): ToolResult {
+    const result = toToolResult(end, client);
+    if (end.kind !== 'too large') this.#discard(run);
+    return result;
+  }
+
   /** Nobody waits for it: the thread's time to live removes what is left. */
   #discard(run: ToolRun): void {
     this.#options.runs.discard(run).catch((error: unknown) => {
@@ -197,7 +212,26 @@ interface AskedCall {
   progress: CallProgress | undefined;
 }
 
-function reporter({ progress }: AskedCall, peer: Peer) {
+/** The parts of a call that its answer needs. */
+interface BegunCall {
+  client: McpClient;
+  run: ToolRun;
+  progress: CallProgress | undefined;
+}
+
+interface NewCall extends BegunCall {
+  /** Undefined for a client that cannot ask its user. */
+  place: StatePlace | undefined;
+  /** True when the client may be given a task for an answer. */
+  becomesTask: boolean;
+}
+
+interface OldCall extends BegunCall {
+  request: Follower;
+  assistantId: string;
+}
+
+function reporter(progress: CallProgress | undefined, peer: Peer) {
   if (!progress || !peer.isStream) return undefined;
   return async (entry: Parameters<CallProgress['notificationOf']>[0]) => {
     const notification = progress.notificationOf(entry);

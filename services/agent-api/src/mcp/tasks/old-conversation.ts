@@ -5,7 +5,7 @@ import type { StreamRights, ThreadRight } from '../../auth/stream-rights.ts';
 import { awaitNextRun, type NextRun } from '../../streams/await-next-run.ts';
 import type { FollowedEntry } from '../../streams/follow-run.ts';
 import type { RunWatch } from '../../streams/run-watch.ts';
-import type { McpCall, Peer } from '../call.ts';
+import type { Follower, McpCall, Peer } from '../call.ts';
 import type { CallEnd } from '../calls/call-end.ts';
 import { type CallSources, followCall } from '../calls/follow-call.ts';
 import type { Interrupt } from '../calls/questions.ts';
@@ -24,12 +24,15 @@ interface ConversationRun {
 interface SettleOptions {
   /** The right by which the caller follows the run. */
   right: ThreadRight;
-  /** The end of the run, if it is known. */
-  ended?: CallEnd | undefined;
+  /** Reads the end of a run that has ended, whose values have room until the signal; left out for one in flight. */
+  readEnd?: ((until: AbortSignal) => Promise<CallEnd | undefined>) | undefined;
   onEntry?: ((entry: FollowedEntry) => Promise<void>) | undefined;
   /** Parameters that each question has beside its own. */
   about?: object;
 }
+
+/** The outcome of one run: its questions were asked, or it is the end of the call; undefined when the client has left. */
+type Settled = { kind: 'asked'; lastId: string | undefined } | CallEnd | undefined;
 
 /**
  * Talks with clients of the revisions up to 2025-11-25 while their calls run: questions go out on the stream of a call,
@@ -50,34 +53,49 @@ export class OldConversation {
 
   /** Resolves with the end of a call that asks nothing more; undefined when the client has left. */
   async settle(
-    { client, request }: Pick<McpCall, 'client' | 'request'>,
+    { client, request }: Pick<McpCall, 'client'> & { request: Follower },
     run: ConversationRun,
     peer: Peer,
-    { right, ended, onEntry, about }: SettleOptions,
+    { right, readEnd, ...options }: SettleOptions,
   ): Promise<CallEnd | undefined> {
-    const signal = peer.closed;
-    let { runId } = run;
-    let isWatched = false;
-    let known: { end: CallEnd; lastId: string | undefined } | undefined = ended && { end: ended, lastId: undefined };
-    for (;;) {
-      known ??= await followCall(this.#sources, { threadId: run.threadId, runId }, { signal, onEntry });
-      if (!known) return undefined;
-      const { end, lastId } = known;
-      if (end.kind !== 'asks' || !client.asksUser || !peer.isStream) return end;
-      // Nothing but an answer ends the waiting, and it may come from somebody else.
-      if (!isWatched) this.#rights?.watchAnswer(request, run.threadId, right);
-      isWatched = true;
-      await this.#ask({ ...run, runId }, end.interrupts, peer, about);
+    const canAsk = client.asksUser && peer.isStream;
+    let current = run;
+    let settled = await this.#settleOne(current, peer, { ...options, canAsk, readEnd });
+    // Nothing but an answer ends the waiting, and it may come from somebody else.
+    if (settled?.kind === 'asked') this.#rights?.watchAnswer(request, run.threadId, right);
+    while (settled?.kind === 'asked') {
+      const { threadId, taskId, runId } = current;
       const next = await awaitNextRun(
         this.#sources,
-        { threadId: run.threadId, runId, afterId: lastId },
-        { look: () => this.#lookForNext(run.taskId, runId), signal },
+        { threadId, runId, afterId: settled.lastId },
+        { look: () => this.#lookForNext(taskId, runId), signal: peer.closed },
       );
       if (next === 'ended') return { kind: 'cancelled' };
       if (!next) return undefined;
-      runId = next.runId;
-      known = undefined;
+      current = { threadId, taskId, runId: next.runId };
+      settled = await this.#settleOne(current, peer, { ...options, canAsk });
     }
+    return settled;
+  }
+
+  /** A function of its own, so that the state of a run that asks is gone, and its room given back, while its user thinks. */
+  async #settleOne(
+    run: ConversationRun,
+    peer: Peer,
+    { canAsk, readEnd, onEntry, about }: Omit<SettleOptions, 'right'> & { canAsk: boolean },
+  ): Promise<Settled> {
+    const asked = new AbortController();
+    const { closed: signal } = peer;
+    const closed = AbortSignal.any([signal, asked.signal]);
+    const { threadId, runId } = run;
+    const followed = readEnd
+      ? { end: await readEnd(closed), lastId: undefined }
+      : await followCall(this.#sources, { threadId, runId }, { signal, closed, onEntry });
+    const end = followed?.end;
+    if (end?.kind !== 'asks' || !canAsk) return end;
+    await this.#ask(run, end.interrupts, peer, about);
+    asked.abort();
+    return { kind: 'asked', lastId: followed?.lastId };
   }
 
   /** Takes the answer to a question. One that was answered before is ignored. @throws McpError */

@@ -7,7 +7,7 @@ import { isRestricted, type Scope, UNRESTRICTED } from '../../access/scope.ts';
 import type { Fields } from '../../http/fields.ts';
 import type { ProtocolAccess } from '../../protocols/access.ts';
 import type { McpCall } from '../call.ts';
-import { type CallEnd, endWith } from '../calls/call-end.ts';
+import { type CallEnd, COPIES, endWith, STATE_BYTES_MAX } from '../calls/call-end.ts';
 import { type Interrupt, type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
 import type { ToolRuns } from '../calls/tool-runs.ts';
 import { invalidParams } from '../protocol/mcp-error.ts';
@@ -16,7 +16,7 @@ import type { GivenAnswers } from './given-answers.ts';
 export interface ToolTasksOptions {
   access: ProtocolAccess;
   tasks: Pick<TaskStore, 'findToolTask' | 'listToolTasks'>;
-  reader: Pick<TaskReader, 'contentOf'>;
+  reader: Pick<TaskReader, 'contentWithin'>;
   engine: Pick<RunEngine, 'cancelWaitingTask' | 'findRuns'>;
   answers: GivenAnswers;
   runs: ToolRuns;
@@ -79,7 +79,8 @@ export class ToolTasks {
     if (task.state === 'TASK_STATE_FAILED' || task.state === 'TASK_STATE_REJECTED') {
       return { kind: 'failed', error: task.error ?? { error: 'Error', message: 'The run failed' } };
     }
-    const content = await this.#options.reader.contentOf(scope, task, until);
+    const content = await this.#options.reader.contentWithin(scope, task, STATE_BYTES_MAX, { copies: COPIES, until });
+    if (content === 'too large') return { kind: 'too large', threadId: task.contextId };
     const end = content && endWith(content.values);
     return end?.kind === 'asks' && !isWaiting(task) ? { kind: 'done', values: end.values } : end;
   }

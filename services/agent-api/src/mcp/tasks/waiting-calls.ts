@@ -1,9 +1,10 @@
 import type { Fields } from '../../http/fields.ts';
 import type { McpCall } from '../call.ts';
 import { type Interrupt, type Question, questionsOf, readAnswer, resumeWith } from '../calls/questions.ts';
-import type { RequestStates, StateOwner } from '../calls/request-states.ts';
+import type { RequestStates, StatePlace } from '../calls/request-states.ts';
 import { toToolResult } from '../calls/tool-result.ts';
 import type { ToolRun, ToolRuns } from '../calls/tool-runs.ts';
+import type { McpClient } from '../protocol/client.ts';
 import { invalidParams, missingCapability } from '../protocol/mcp-error.ts';
 import type { FoundTask, ToolTasks } from './tool-tasks.ts';
 
@@ -27,24 +28,24 @@ export class WaitingCalls {
 
   /** Returns the result that asks. @throws McpError for a client that cannot ask its user */
   ask(
-    { client }: McpCall,
-    owner: StateOwner,
+    client: Pick<McpClient, 'asksUser'>,
+    place: StatePlace | undefined,
     { taskId, runId }: Pick<ToolRun, 'taskId' | 'runId'>,
     interrupts: readonly Interrupt[],
     answers: Fields = {},
   ): object {
-    if (!client.asksUser) throw missingCapability({ elicitation: { form: {} } });
+    if (!client.asksUser || place === undefined) throw missingCapability({ elicitation: { form: {} } });
     const open = questionsOf(interrupts).filter(({ interruptId }) => !Object.hasOwn(answers, interruptId));
     return {
       resultType: 'input_required',
       inputRequests: Object.fromEntries(open.map(({ key, params }) => [key, { method: 'elicitation/create', params }])),
-      requestState: this.#states.seal(owner, { taskId, runId, answers }),
+      requestState: this.#states.seal(place, { taskId, runId, answers }),
     };
   }
 
   /** Goes on with a call. @throws McpError for a state of something else, and one that was answered before */
-  async resume(call: McpCall, owner: StateOwner, sealed: string, responses: Fields): Promise<Resumed> {
-    const { taskId, runId, answers } = this.#states.open(owner, sealed);
+  async resume(call: McpCall, place: StatePlace, sealed: string, responses: Fields): Promise<Resumed> {
+    const { taskId, runId, answers } = this.#states.open(place, sealed);
     const found = await this.#tasks.require(call, taskId, 'create_run');
     const { task } = found;
     const interrupts = task.runId === runId ? await this.#tasks.interruptsOf(found, call.request.signal) : [];
@@ -56,7 +57,7 @@ export class WaitingCalls {
       if (given.kind === 'given') all[question.interruptId] = given.value;
     }
     if (!interrupts.every(({ id }) => Object.hasOwn(all, id))) {
-      return { kind: 'asks', result: this.ask(call, owner, task, interrupts, all) };
+      return { kind: 'asks', result: this.ask(call.client, place, task, interrupts, all) };
     }
     const run = await this.#runs.resume(call.request, task, resumeWith(interrupts, all));
     if (!run) throw answered();
