@@ -1,18 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { deserialize } from 'node:v8';
 import { withDeadline } from '@runyard/deadline';
 import {
+  BUNDLER_FD,
   type BundleAnswer,
   type BundleRequest,
   GraphLoadError,
   type HostLog,
   readLines,
+  UI_BYTES_MAX,
   type UiFile,
 } from '@runyard/host-protocol';
 import type { ProjectUi } from '@runyard/project';
+import { ChildOutput, LOG_BYTES_PER_SECOND } from './child-output.ts';
 import type { HostUser } from './host-user.ts';
 
 export type { UiFile } from '@runyard/host-protocol';
@@ -33,6 +37,8 @@ export interface BundleUiOptions {
 }
 
 const TIMEOUT_MS = 60_000;
+/** The files, with their names and with what is said of the others. */
+const ANSWER_BYTES_MAX = UI_BYTES_MAX + 1024 * 1024;
 
 /**
  * Bundles the components of a project for browsers, in a process of its own. Components that cannot be bundled are left
@@ -62,26 +68,44 @@ async function runBundler({
   const child = spawn(
     process.execPath,
     ['--experimental-import-meta-resolve', '--disable-warning=ExperimentalWarning', '--import', loader, childEntry()],
-    { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced', ...user },
+    { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...user },
   );
   const stop = () => child.kill('SIGKILL');
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  readLines(child.stdout as Readable, (message) => onLog({ level: 'info', message }));
-  readLines(child.stderr as Readable, (message) => onLog({ level: 'warn', message }));
+  const output = new ChildOutput({}, LOG_BYTES_PER_SECOND, onLog);
+  readLines(child.stdout as Readable, (message) => output.add('info', message));
+  readLines(child.stderr as Readable, (message) => output.add('warn', message));
   try {
     const request: BundleRequest = { directory, files: ui.files, shared: ui.shared };
-    // A missing answer is reported below.
-    child.send(request, () => {});
+    const socket = child.stdio[BUNDLER_FD] as Duplex;
+    socket.write(`${JSON.stringify(request)}\n`);
     const ended = once(child, 'exit').then(([code, by]) => describeMissingAnswer(signal, timeoutMs, by ?? code));
-    const answered = once(child, 'message').then(([answer]) => answer as BundleAnswer);
-    const answer = await Promise.race([answered, ended]);
+    ended.catch(() => undefined); // Its answer, if there is one, may be read after that.
+    const answer = (await readAnswer(socket)) ?? (await ended);
     if (typeof answer === 'string') throw new GraphLoadError(answer);
     for (const message of answer.faults) onLog({ level: 'warn', message });
     return new Map(answer.bundles);
   } finally {
     signal.removeEventListener('abort', stop);
+    output.close();
     stop();
+  }
+}
+
+/** Returns undefined where there is none; a sentence for one that is no answer. */
+async function readAnswer(socket: Duplex): Promise<BundleAnswer | string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of socket as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > ANSWER_BYTES_MAX) return 'The process that bundles the components of "ui" answered too much.';
+      pieces.push(piece);
+    }
+    return bytes > 0 ? (deserialize(Buffer.concat(pieces)) as BundleAnswer) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,6 +3,9 @@ import type { HostCommand } from './host-command.ts';
 
 const LAST_LINES = 20;
 
+/** Bytes of a child's output that are passed on by default; the rest is counted. */
+export const LOG_BYTES_PER_SECOND = 1024 * 1024;
+
 /** Passes on what the child prints past its own capture, as far as the budget allows. */
 export class ChildOutput {
   /** The newest lines: they explain why a child could not start. */

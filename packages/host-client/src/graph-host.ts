@@ -36,7 +36,7 @@ import { type Project, readProject, withoutEncryptionKeys } from '@runyard/proje
 import { AuthRequests } from './ask-auth.ts';
 import { EncryptionRequests } from './ask-encryption.ts';
 import { BackendUses } from './backend-uses.ts';
-import { ChildOutput } from './child-output.ts';
+import { ChildOutput, LOG_BYTES_PER_SECOND } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
 import { requestEmbeddings } from './embed-texts.ts';
 import type { CryptAnswer, CryptJsonAnswer, CryptJsonRequest, CryptRequest } from './encryption.ts';
@@ -64,7 +64,7 @@ const LIMITS = {
   creditBytes: 1024 * 1024,
   bufferBytes: 64 * 1024 * 1024,
   eventBytes: 128 * 1024 * 1024,
-  logBytesPerSecond: 1024 * 1024,
+  logBytesPerSecond: LOG_BYTES_PER_SECOND,
 };
 
 class ChildGraphHost implements GraphHost {

@@ -20,7 +20,7 @@ export type { ProjectExport, ValueRef } from './messages/values.ts';
 export * from './output-lines.ts';
 export * from './protocol-event.ts';
 export * from './stream-position.ts';
-export type * from './ui-bundling.ts';
+export * from './ui-bundling.ts';
 export * from './user-header.ts';
 export * from './values.ts';
 export * from './vectors.ts';

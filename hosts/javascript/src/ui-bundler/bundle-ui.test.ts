@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { type BundleUiOptions, bundleUi } from '@runyard/host-client';
+import { BUNDLER_FD, UI_BYTES_MAX } from '@runyard/host-protocol';
 import { describe, expect, it } from 'vitest';
 import { temporaryProject } from '../../test/temporary-project.ts';
 
@@ -77,6 +78,59 @@ describe('components of a project', () => {
     const styles = bundles.get('agent')?.find(({ basename }) => basename === 'entrypoint.css');
     for (const rule of ['.bg-red-500 {', '.hover\\:underline:hover {']) expect(text(styles!.contents)).toContain(rule);
     expect(text(styles!.contents)).not.toContain('bg-blue-500');
+  });
+
+  /** Makes a project with a bundler of its own: `build` writes the files of an agent into `folder`, by this code. */
+  function projectWithBundler(code: string): Promise<string> {
+    const build = `export async function build({ defs, output }) {
+      const [agent] = Object.keys(defs);
+      const folder = output + '/public/' + agent;
+      mkdirSync(folder, { recursive: true });
+      ${code}
+    }`;
+    const bundler = 'node_modules/@langchain/langgraph-ui';
+    return temporaryProject(
+      {
+        'ui.jsx': '',
+        [`${bundler}/package.json`]: '{"name":"@langchain/langgraph-ui","type":"module","exports":"./index.js"}',
+        [`${bundler}/index.js`]: `import { once } from 'node:events';\nimport { mkdirSync, truncateSync, writeFileSync, writeSync } from 'node:fs';\n${build}`,
+      },
+      false,
+    );
+  }
+
+  it('whose files are too large together are left out with a warning, and those before them are there', async () => {
+    const code = `writeFileSync(folder + '/entrypoint.js', ''); truncateSync(folder + '/entrypoint.js', agent === 'huge' ? ${UI_BYTES_MAX + 1} : 10);`;
+    const warnings: string[] = [];
+    const bundles = await bundle(
+      { small: './ui.jsx', huge: './ui.jsx' },
+      { directory: await projectWithBundler(code), onLog: ({ message }) => warnings.push(message) },
+    );
+    expect([...bundles.keys()]).toEqual(['small']);
+    expect(warnings.at(-1)).toMatch(/^The components of "huge", .* more than \d+ bytes/);
+  });
+
+  it('have no end to what their bundler says: it is ended', async () => {
+    const code = `for (const bytes = Buffer.alloc(2 ** 20);;) try { writeSync(${BUNDLER_FD}, bytes); } catch {}`;
+    const bundling = bundle({ agent: './ui.jsx' }, { directory: await projectWithBundler(code) });
+    await expect(bundling).rejects.toThrow('The process that bundles the components of "ui" answered too much.');
+  });
+
+  it('whose bundler prints without a pause are bundled, and what it prints beyond a rate is counted', async () => {
+    const code = `const line = 'x'.repeat(1023) + '\\n';
+      for (let n = 0; n < 20_000; n += 1) {
+        if (!process.stdout.write(line)) await once(process.stdout, 'drain');
+      }
+      writeFileSync(folder + '/entrypoint.js', '');`;
+    const logged: string[] = [];
+    const options = {
+      directory: await projectWithBundler(code),
+      onLog: ({ message }: { message: string }) => logged.push(message),
+    };
+    const bundles = await bundle({ agent: './ui.jsx' }, options);
+    expect([...bundles.keys()]).toEqual(['agent']);
+    expect(logged.join('\n')).toMatch(/\d+ lines of output were dropped/);
+    expect(logged.length).toBeLessThan(10_000);
   });
 
   it('are not bundled any further when the service stops', async () => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { BundleAnswer, BundleRequest, UiFile } from '@runyard/host-protocol/graph-process';
+import { type BundleAnswer, type BundleRequest, UI_BYTES_MAX, type UiFile } from '@runyard/host-protocol/graph-process';
 
 type Bundler = typeof import('@langchain/langgraph-ui');
 
@@ -14,12 +14,17 @@ export async function bundle({ directory, files, shared }: BundleRequest): Promi
     const url = bundlerOf(directory);
     await offerTailwind(url, join(output, 'node_modules'));
     const bundler = (await import(url)) as Bundler;
+    let bytesLeft = UI_BYTES_MAX;
     const settled = await Promise.allSettled(
       Object.entries(files).map(async ([agent, file], index): Promise<[string, UiFile[]]> => {
         await refuseUnusable(agent, resolve(directory, file));
         const folder = join(output, String(index));
         await bundler.build({ cwd: directory, defs: { [agent]: file }, config: { shared }, output: folder });
-        return [agent, await filesIn(join(folder, 'public', agent))];
+        const built = await filesIn(join(folder, 'public', agent));
+        const bytes = built.reduce((sum, each) => sum + each.bytes, 0);
+        if (bytes > bytesLeft) throw new Error(`the files of all components take more than ${UI_BYTES_MAX} bytes`);
+        bytesLeft -= bytes;
+        return [agent, await Promise.all(built.map(readBuilt))];
       }),
     );
     const faults = settled.flatMap((each, index) =>
@@ -61,9 +66,13 @@ async function refuseUnusable(agent: string, file: string): Promise<void> {
   if (!(await stat(file).catch(() => null))?.isFile()) throw new Error('there is no such file');
 }
 
-async function filesIn(folder: string): Promise<UiFile[]> {
-  const names = await readdir(folder);
-  return Promise.all(names.map(async (name) => ({ basename: name, contents: await readFile(join(folder, name)) })));
+async function filesIn(folder: string): Promise<{ path: string; bytes: number }[]> {
+  const paths = (await readdir(folder)).map((name) => join(folder, name));
+  return Promise.all(paths.map(async (path) => ({ path, bytes: (await stat(path)).size })));
+}
+
+async function readBuilt({ path }: { path: string }): Promise<UiFile> {
+  return { basename: basename(path), contents: await readFile(path) };
 }
 
 /** The form in which esbuild reports what it could not build. */
