@@ -130,6 +130,23 @@ describe('operations of the store', () => {
     expect((await backend.batch([operation]))[0]).toHaveLength(10);
   });
 
+  it('searches of one batch that find more than a list may have are an error, after which the store is read', async () => {
+    for (const key of ['one', 'two', 'three']) await store.put(['large'], key, {});
+    const grown = `jsonb_build_object('text', repeat('a', ${11 * 1024 * 1024}))`;
+    await database.pool.query(`UPDATE store_item SET value = ${grown}`);
+    const two = { kind: 'search' as const, namespacePrefix: ['large'], limit: 2 };
+    const one = new PostgresStore({ pool: database.pool }).open();
+    expect((await one.batch([two]))[0]).toHaveLength(2);
+    for (const batch of [[{ ...two, limit: 3 }], [two, { ...two, limit: 1 }]]) {
+      await expect(one.batch(batch)).rejects.toMatchObject({
+        name: 'StateTooLargeError',
+        reason: 'too_large',
+        message: expect.stringContaining('smaller limit'),
+      });
+    }
+    await expect(Promise.all([1, 2, 3, 4].map(() => one.batch([{ ...two, limit: 1 }])))).resolves.toHaveLength(4);
+  });
+
   it('a search that exceeds the statement timeout says so, and is no outage', async () => {
     const slow = openPool({
       connectionString: database.url,

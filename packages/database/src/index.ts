@@ -4,6 +4,7 @@
  * - `openPool`, `checkPooler`: pools that survive the server, with time limits on statements and idle transactions.
  * - `ReadLimits`, `limitOperations`, `underCurrentLimits`: how many connections, and how much time, the reads of callers get.
  * - `withoutBeforeRows`: a statement that many callers share, whose rows are returned before the pool prepares them.
+ * - `countedValues`: a statement that fails where its rows are more than its caller takes.
  * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
  * - `runMigrations`: the whole of a service's command that migrates and ends.
@@ -20,6 +21,7 @@
 export { checkPooler } from './check-pooler.ts';
 export { withoutBeforeRows } from './client-before-rows.ts';
 export { containsAny } from './contains-any.ts';
+export { countedValues } from './counted-values.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter } from './group-committer.ts';
 export { limitOperations } from './limit-operations.ts';
 export { applyMigrations } from './migrations.ts';

@@ -12,7 +12,15 @@ import { listNamespaces } from './store/namespaces.ts';
 import { checkOperation, isKind, type OperationOf } from './store/operations.ts';
 import { listNearest } from './store/semantic-search.ts';
 import { putItems } from './store/store-puts.ts';
-import { getItems, type ItemList, itemOf, listNewest, readItems, readItemsWithin } from './store/store-reads.ts';
+import {
+  FoundBytes,
+  getItems,
+  type ItemList,
+  itemOf,
+  listNewest,
+  readItems,
+  readItemsWithin,
+} from './store/store-reads.ts';
 import { vectorSchema } from './store/vector-extension.ts';
 
 export interface StoreTtl {
@@ -130,9 +138,10 @@ export class PostgresStore {
 
   async #tryBatch(operations: StoreOperation[], use: StoreAccess): Promise<StoreResult[]> {
     const results = new Map<StoreOperation, StoreResult>();
+    const found = new FoundBytes();
     await this.#get(operations.filter(isKind('get')), results);
     for (const operation of operations) {
-      if (operation.kind === 'search') results.set(operation, await this.#search(operation, use));
+      if (operation.kind === 'search') results.set(operation, await this.#search(operation, use, found));
       if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
     }
     await this.#put(operations.filter(isKind('put')), use);
@@ -150,9 +159,9 @@ export class PostgresStore {
     }
   }
 
-  async #search(operation: OperationOf<'search'>, use: StoreAccess): Promise<StoredItem[]> {
+  async #search(operation: OperationOf<'search'>, use: StoreAccess, found: FoundBytes): Promise<StoredItem[]> {
     const list = await this.#listOf(operation, use);
-    return this.#found(operation, await readItems(this.#pool, list).catch(refuseWideSearch));
+    return this.#found(operation, await readItems(this.#pool, list, found).catch(refuseWideSearch));
   }
 
   async #listOf(operation: OperationOf<'search'>, use: StoreAccess): Promise<ItemList> {

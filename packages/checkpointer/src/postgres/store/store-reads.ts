@@ -1,6 +1,6 @@
-import { rowsWithinBytes, type SizedRows, toSizedRows, toSqlText } from '@runyard/database';
+import { countedValues, rowsWithinBytes, type SizedRows, toSizedRows, toSqlText } from '@runyard/database';
 import type pg from 'pg';
-import type { StoredItem } from '../../backend.ts';
+import { BackendError, type StoredItem } from '../../backend.ts';
 import { Parameters } from '../parameters.ts';
 import { IS_LIVE, ITEM_BYTES, ITEM_COLUMNS, type ItemRow, isVisible, isWithin, scopeJson } from './live-items.ts';
 import { beginsWith } from './namespace-conditions.ts';
@@ -48,8 +48,27 @@ export function listNewest(operation: OperationOf<'search'>): ItemList {
   return { text, values: parameters.values };
 }
 
-export async function readItems(pool: pg.Pool, { text, values }: ItemList): Promise<ItemRow[]> {
-  return (await pool.query<ItemRow>({ text, values })).rows;
+/** Bytes of what the searches of one batch find, as much as a list of a client may have. */
+const FOUND_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * Counts what searches find as it arrives: to ask Postgres for the sizes before would print every value twice. @throws
+ * BackendError when it is more than one batch may find
+ */
+export class FoundBytes {
+  #left = FOUND_BYTES_MAX;
+
+  readonly take = (bytes: number): void => {
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    const message = `Items found have more than ${FOUND_BYTES_MAX} bytes: use a smaller limit, or name a narrower namespace.`;
+    throw new BackendError('too_large', message);
+  };
+}
+
+/** @throws what `found` throws */
+export async function readItems(pool: pg.Pool, { text, values }: ItemList, found: FoundBytes): Promise<ItemRow[]> {
+  return (await pool.query<ItemRow>({ text, values, types: countedValues(found.take) })).rows;
 }
 
 const [BEFORE, BETWEEN, AFTER] = rowsWithinBytes(ITEM_BYTES);
