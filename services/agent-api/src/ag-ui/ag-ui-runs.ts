@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgUiInput } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/idempotency';
 import type { RunRecord } from '@runyard/run-engine';
@@ -155,14 +156,16 @@ export class AgUiRuns {
 
   async #create(about: AgUiCreation, input: AgUiInput): Promise<AgUiOutcome> {
     const { call, assistant, threadId, keyed } = about;
-    const { threads, runs } = this.#options;
-    // The project's handlers are shown the run that the thread's state leads to; nobody sees any of it before.
-    const { plan, hasThread } = await this.#plan(about, input);
-    const { scope, run } = await askAboutRun(({ event, value }) => this.#ask(call, event, value), {
-      run: runOf(plan, call, { assistant, threadId }),
-      threadId,
-    });
-    if (hasThread && isRestricted(scope) && !(await threads.findWithoutState(scope, threadId))) {
+    const { threads, runs, inputKeys } = this.#options;
+    const keys = await inputKeys.of(assistant);
+    // The project is asked about the request as it came, before the thread's state is read: and again where that leads
+    // to another run.
+    const asSent = planRun(input, { pending: new Set(), values: undefined, keys });
+    const first = await this.#askAbout(about, asSent);
+    const { plan, hasThread } = await this.#plan(about, input, { keys, scope: first.scope });
+    const isAsSent = isDeepStrictEqual(plan, asSent);
+    const { scope, run } = isAsSent ? first : await this.#askAbout(about, plan);
+    if (!isAsSent && hasThread && isRestricted(scope) && !(await threads.findWithoutState(scope, threadId))) {
       throw new NotFoundError(MISSING);
     }
     if (plan.kind !== 'run') {
@@ -184,13 +187,23 @@ export class AgUiRuns {
     return { kind: 'run', run: { threadId, runId, isEnded: false, isNew: true } };
   }
 
+  #askAbout({ call, assistant, threadId }: AgUiCreation, plan: RunPlan) {
+    return askAboutRun(({ event, value }) => this.#ask(call, event, value), {
+      run: runOf(plan, call, { assistant, threadId }),
+      threadId,
+    });
+  }
+
   /** Plans a run by the state of its thread, which has room only meanwhile. */
-  async #plan({ call, assistant, threadId }: AgUiCreation, input: AgUiInput) {
+  async #plan(
+    { call, threadId }: AgUiCreation,
+    input: AgUiInput,
+    { keys, scope }: { keys: ReadonlySet<string> | undefined; scope: Scope },
+  ) {
     const read = new AbortController();
     const until = AbortSignal.any([closedAnswer(call.request.res), read.signal]);
-    const keys = await this.#options.inputKeys.of(assistant);
     try {
-      const thread = await this.#read(UNRESTRICTED, threadId, until);
+      const thread = await this.#read(scope, threadId, until);
       const pending = thread ? pendingInterrupts(thread) : new Set<string>();
       const plan = planRun(input, { pending, values: valuesOf(thread), keys });
       return { plan, hasThread: thread !== undefined };
