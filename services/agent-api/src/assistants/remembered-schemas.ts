@@ -20,6 +20,7 @@ export class RememberedSchemas extends RememberedByVersion<AssistantSchemas> {
         return { input: asSchema(input_schema), output: asSchema(output_schema) };
       },
       unknown: { input: undefined, output: undefined },
+      bytesOf: (schemas) => Buffer.byteLength(JSON.stringify(schemas)),
       keptMs: ({ input }) => (input ? Number.POSITIVE_INFINITY : UNKNOWN_MS),
     });
   }
