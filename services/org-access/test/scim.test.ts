@@ -337,6 +337,7 @@ describe('a list', () => {
     ['meta.created gt "yesterday"', 'invalidFilter'],
     ['(((((((((((((((((((((userName pr)))))))))))))))))))))', 'invalidFilter'],
     ['userName eq "\\ud800"', 'invalidFilter'],
+    ['not "(" userName eq "fa")', 'invalidFilter'],
     ['constructor pr', 'invalidFilter'],
     ['__proto__ eq true', 'invalidFilter'],
   ])('by %s', async (filter, wanted) => {
@@ -509,14 +510,17 @@ describe('a group', () => {
     expect((await scim.get(`/Users?filter=groups.value+eq+"${body.id}"`)).body.totalResults).toBe(1);
   });
 
-  it('takes the same change again without a new version, and refuses members that do not exist', async () => {
+  it('takes the same change again without a new version, and refuses members that do not exist, and what cannot be stored', async () => {
     const user = await createUser('again');
     const { body } = await scim.createGroup('Replayed');
     const add = { op: 'Add', path: 'members', value: [{ value: user }] };
     expect((await scim.patch(`/Groups/${body.id}`, add)).headers.get('etag')).toBe('W/"2"');
     expect((await scim.patch(`/Groups/${body.id}`, add)).headers.get('etag')).toBe('W/"2"');
     const unknown = { op: 'add', path: 'members', value: [{ value: uuidv7() }] };
-    expect(scimType(await scim.patch(`/Groups/${body.id}`, unknown))).toEqual([400, 'invalidValue']);
+    const broken = { op: 'replace', path: 'externalId', value: 'half of a pair \ud800' };
+    for (const refused of [unknown, broken]) {
+      expect(scimType(await scim.patch(`/Groups/${body.id}`, refused))).toEqual([400, 'invalidValue']);
+    }
     expect((await scim.patch(`/Groups/${body.id}`, { op: 'remove', path: 'members' })).status).toBe(204);
     expect((await scim.get(`/Groups/${body.id}`)).body.members).toBeUndefined();
   });

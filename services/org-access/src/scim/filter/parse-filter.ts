@@ -119,7 +119,7 @@ class FilterParser {
       return filter;
     }
     const next = this.#tokens[this.#at + 1];
-    if (next?.text === '(' && this.#takeWord('not')) {
+    if (next?.kind === 'bracket' && next.text === '(' && this.#takeWord('not')) {
       this.#at += 1;
       const filter = this.expression();
       this.#expectBracket(')');

@@ -1,6 +1,6 @@
 import { isUuid } from '@runyard/contracts';
 import type { ScimGroup } from '../../generated/client.ts';
-import { normalizeResource, requireSchema, type ScimObject } from '../resources/normalize.ts';
+import { checkText, normalizeResource, requireSchema, type ScimObject } from '../resources/normalize.ts';
 import { GROUP_TYPE } from '../schemas/resource-type.ts';
 import { badRequest } from '../scim-error.ts';
 import type { ScimScope } from '../scim-gate.ts';
@@ -55,7 +55,7 @@ export function onlyUuids(ids: Iterable<string>): string[] {
 export function checkName(attribute: string, value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw badRequest('invalidValue', `${attribute} is required`);
   if (value.length > NAME_MAX) throw badRequest('invalidValue', `${attribute} is longer than ${NAME_MAX} characters`);
-  return value;
+  return checkText(value, attribute);
 }
 
 /** Renders a group; members are left out where nobody asked for them. */
