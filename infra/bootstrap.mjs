@@ -89,6 +89,8 @@ const suites = {
   copilotkit: { name: 'The tests with CopilotKit', tool: 'vitest', with: configOf('copilotkit') },
   /** Compares answers with those of the public Python server, which it installs from PyPI. */
   oracle: { name: 'The comparison with the public server', tool: 'vitest', with: configOf('oracle'), env: ofBuild },
+  /** Moves many threads between the platform and public servers, of which it installs one from PyPI. */
+  moving: { name: 'The moves from and to public servers', tool: 'vitest', with: configOf('moving'), env: ofBuild },
   /** Runs a deployment behind PgBouncer, which has to be installed. */
   pgbouncer: { name: 'The tests with PgBouncer', tool: 'vitest', with: configOf('pgbouncer') },
   /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */

@@ -16,7 +16,7 @@ import { targetExistingDeployment } from './targets/existing-deployment.ts';
 import { startPlatform } from './targets/platform.ts';
 import { type BenchProject, prepareProject } from './targets/projects.ts';
 import { targetPublicPythonServer } from './targets/public-python-server.ts';
-import { startPublicServer } from './targets/public-server.ts';
+import { targetPublicServer } from './targets/public-server.ts';
 import type { Target } from './targets/target.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
@@ -88,7 +88,7 @@ function starters(
     ...(areUsersWanted
       ? [() => startAgentServer({ repository, project, name: 'with users', env: { ...env, ...users }, headers })]
       : []),
-    ...(compare === undefined ? [] : [() => startPublicServer({ folder: compare, project })]),
+    ...(compare === undefined ? [] : [() => targetPublicServer({ folder: compare, project })]),
     ...(python === undefined ? [] : [() => targetPublicPythonServer(python, project)]),
   ];
 }

@@ -5,6 +5,7 @@ import { addAuditCommand } from './commands/audit-command.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommand } from './commands/dev-command.ts';
+import { addMoveCommands } from './commands/move-commands.ts';
 import { createPainter } from './output/colours.ts';
 
 /** @param version of the command @returns the exit code */
@@ -38,6 +39,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
     .showHelpAfterError('(--help tells the options)');
   addDeploymentCommands(addDeployCommand(program, context, end), context);
   addDevCommand(program, context, end);
+  addMoveCommands(program, context, end);
   addAuditCommand(program, context);
   return program;
 }

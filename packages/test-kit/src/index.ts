@@ -17,6 +17,7 @@ export { findCostlyRequests } from './largest-requests/costly-requests.ts';
 export type { CollectedSpan } from './otlp-trace.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
+export { startPublicServer } from './public-server.ts';
 export { type TestRedis, testRedis } from './redis.ts';
 export * from './saml-identity-provider.ts';
 export { startServiceInProcess, type TestService } from './service-in-process.ts';

@@ -18,6 +18,7 @@ export interface ControlPlaneConnection {
   controlPlane: ControlPlane;
   http: Http;
   apiKey: string;
+  tenantId: string | undefined;
   questions: Questions;
 }
 
@@ -34,7 +35,7 @@ export async function connect(options: {
   context: CommandContext;
 }): Promise<ControlPlaneConnection> {
   const { flags, context } = options;
-  const { env, stderr, interrupted } = context;
+  const { env } = context;
   const settings = await readSettings({ ...options, environment: env });
   const questions = new Questions(context, flags.input);
   const apiKey = settings.apiKey ?? (await questions.askSecret(`API key for ${settings.url}`));
@@ -44,9 +45,7 @@ export async function connect(options: {
       ExitCode.denied,
     );
   }
-  const paint = createPainter(stderr);
-  const trace = (line: string) => void stderr.write(`${paint('dim', line)}\n`);
-  const http = new Http({ env, interrupted, ...(flags.verbose && { trace }) });
+  const http = openHttp(flags, context);
   const controlPlane = new ControlPlane({
     http,
     url: settings.url,
@@ -54,7 +53,15 @@ export async function connect(options: {
     tenantId: settings.tenantId,
     askForTenant: () => questions.ask('This API key is of the whole organization. Id of the workspace'),
   });
-  return { controlPlane, http, apiKey, questions };
+  return { controlPlane, http, apiKey, tenantId: settings.tenantId, questions };
+}
+
+/** Returns what sends requests, and shows each with `--verbose`. It has to be closed. */
+export function openHttp({ verbose }: Pick<ConnectionFlags, 'verbose'>, context: CommandContext): Http {
+  const { env, stderr, interrupted } = context;
+  const paint = createPainter(stderr);
+  const trace = (line: string) => void stderr.write(`${paint('dim', line)}\n`);
+  return new Http({ env, interrupted, ...(verbose && { trace }) });
 }
 
 /** Connects commands that read deployments, in any folder: a project in it may name the platform. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@runyard/deadline';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
@@ -46,6 +47,8 @@ export class Http {
   }) {
     const { env } = options;
     this.#interrupted = options.interrupted;
+    // Every request in flight listens to it.
+    setMaxListeners(0, options.interrupted);
     this.#trace = options.trace ?? (() => {});
     this.#dispatcher = new EnvHttpProxyAgent({
       httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',

@@ -46,7 +46,7 @@ function exitCodeOf(status: number): number {
 const TEXT_MAX = 2_000;
 
 /** Returns the `detail` of an error body, which is a sentence or a list of faults; any other body as it is. */
-function detailOf(text: string): string {
+export function detailOf(text: string): string {
   let body: unknown;
   try {
     body = JSON.parse(text);

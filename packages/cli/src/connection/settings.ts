@@ -62,10 +62,11 @@ export async function readSettings(options: {
   );
 }
 
-function checkUrl(url: string): string {
+/** @throws CliError for anything but an address */
+export function checkUrl(url: string): string {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
   if (protocol === 'http:' || protocol === 'https:') return url;
-  throw new CliError(`${url} is not an address of a platform: it begins with http:// or https://.`, ExitCode.usage);
+  throw new CliError(`${url} is not an address: it begins with http:// or https://.`, ExitCode.usage);
 }
 
 /** Reads the file of a running `dev`, which exists exactly while it is ready. */

@@ -1,0 +1,90 @@
+import { CliError, ExitCode } from '../cli-error.ts';
+import type { Http, HttpAnswer } from '../connection/http.ts';
+import { detailOf } from '../connection/refusals.ts';
+import { parseExactly } from './exact-json.ts';
+
+/** Milliseconds for one request: the state of a long thread is written by a single one. */
+const ANSWER_TIMEOUT_MS = 120_000;
+const PAGE = 100;
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** An answer with an error status. */
+export class ServerRefusedError extends CliError {
+  readonly status: number;
+
+  constructor(what: string, { status, text }: HttpAnswer) {
+    super(`${what} was refused (${status}): ${detailOf(text)}`, exitCodeOf(status));
+    this.status = status;
+  }
+
+  /** True when the server has no such operation, as some have no crons. */
+  get isMissingOperation(): boolean {
+    return [404, 405, 501].includes(this.status) || (this.status === 500 && /not implemented/i.test(this.message));
+  }
+}
+
+/** Calls a server of the agent server API, whoever made it. */
+export class AgentServer {
+  readonly url: string;
+  readonly #http: Http;
+  readonly #headers: Record<string, string>;
+
+  constructor(options: { http: Http; url: string; headers: Record<string, string> }) {
+    this.url = options.url.replace(/(?<!\/)\/+$/, '');
+    this.#http = options.http;
+    this.#headers = options.headers;
+  }
+
+  /**
+   * Every request may be repeated unless the caller says otherwise: ids are the caller's, so a second one changes
+   * nothing. @throws ServerRefusedError, CliError when there is no answer
+   */
+  async call<T>(method: Method, path: string, body?: unknown, options: { isRepeatable?: boolean } = {}): Promise<T> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const answer = await this.#http.send({
+      method,
+      url: this.url + path,
+      headers: {
+        ...this.#headers,
+        accept: 'application/json',
+        ...(text !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(text !== undefined && { body: () => text }),
+      isRepeatable: options.isRepeatable ?? true,
+      timeoutMs: ANSWER_TIMEOUT_MS,
+    });
+    const what = `${method} ${path.replace(/\?.*$/s, '')} of ${this.url}`;
+    if (answer.status < 200 || answer.status > 299) throw new ServerRefusedError(what, answer);
+    return (answer.text === '' ? undefined : parseExactly(answer.text, what)) as T;
+  }
+
+  /** Returns undefined where there is no such thing. */
+  async find<T>(path: string): Promise<T | undefined> {
+    try {
+      return await this.call<T>('GET', path);
+    } catch (error) {
+      if (error instanceof ServerRefusedError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Asks a search for one page after the other. A page may be shorter than asked for, and an empty one is the last. */
+  async *search<T>(
+    path: string,
+    body: Record<string, unknown>,
+    rowsOf: (answer: unknown) => T[] = (answer) => answer as T[],
+  ): AsyncGenerator<T[]> {
+    for (let offset = 0; ; ) {
+      const rows = rowsOf(await this.call('POST', path, { ...body, limit: PAGE, offset }));
+      if (rows.length === 0) return;
+      yield rows;
+      offset += rows.length;
+    }
+  }
+}
+
+function exitCodeOf(status: number): number {
+  if (status === 401 || status === 403) return ExitCode.denied;
+  return status >= 502 && status <= 504 ? ExitCode.unreachable : ExitCode.failed;
+}

@@ -1,0 +1,62 @@
+import { CliError, ExitCode, InterruptedError } from '../cli-error.ts';
+import type { AgentServer } from './agent-server.ts';
+import type { Tally } from './tally.ts';
+
+/** The servers, options and counts that copying one kind of things needs. */
+export interface CopyContext {
+  source: AgentServer;
+  target: AgentServer;
+  tally: Tally;
+  graphs: TargetGraphs;
+  /** How many things are copied at once. */
+  concurrency: number;
+  /** Nothing is written: what would be copied counts as copied. */
+  isDryRun: boolean;
+  /** Called after each thing. */
+  onProgress(): void;
+}
+
+/** The graphs of the target, each with its default assistant. */
+export type TargetGraphs = Map<string, { assistantId: string }>;
+
+/** Failures in a row, each of a server that is away or refuses the key, after which the rest would fail too. */
+const FAILURES_MAX = 10;
+
+/**
+ * Copies each of the rows, some at once. What goes wrong with one is counted and stops no other, unless a server is
+ * away or refuses the key for good, or the command is interrupted.
+ */
+export async function copyEach<T>(
+  pages: AsyncIterable<T[]>,
+  { tally, concurrency, onProgress }: CopyContext,
+  idOf: (row: T) => string,
+  copyOne: (row: T) => Promise<void>,
+): Promise<void> {
+  let failuresInARow = 0;
+  const fail = (row: T, error: unknown) => {
+    if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
+    tally.add('failed', idOf(row), error.message);
+    failuresInARow = mayPass(error) ? 0 : failuresInARow + 1;
+    if (failuresInARow >= FAILURES_MAX) throw error;
+  };
+  const copyRows = async (rows: Iterable<T>) => {
+    for (const row of rows) {
+      try {
+        await copyOne(row);
+        failuresInARow = 0;
+      } catch (error) {
+        fail(row, error);
+      }
+      onProgress();
+    }
+  };
+  for await (const rows of pages) {
+    const waiting = rows.values();
+    await Promise.all(Array.from({ length: concurrency }, () => copyRows(waiting)));
+  }
+}
+
+/** Returns whether the next thing may succeed although this one failed. */
+function mayPass({ exitCode }: CliError): boolean {
+  return exitCode !== ExitCode.unreachable && exitCode !== ExitCode.denied;
+}

@@ -1,0 +1,51 @@
+import type { AgentServer } from './agent-server.ts';
+import { isSame } from './compare.ts';
+import { type CopyContext, copyEach } from './copy-context.ts';
+import { Fingerprint } from './fingerprint.ts';
+
+interface Item {
+  namespace: string[];
+  key: string;
+  value: Record<string, unknown>;
+  updated_at: string;
+}
+
+/** Copies the items of the store. @returns whether the source changed meanwhile */
+export async function copyItems(context: CopyContext): Promise<{ hasChanged: boolean }> {
+  const { source } = context;
+  const [before, after] = [new Fingerprint(), new Fingerprint()];
+  await copyEach(before.watch(listItems(source), identityOf), context, idOf, (item) => copyItem(item, context));
+  for await (const _page of after.watch(listItems(source), identityOf));
+  return { hasChanged: !before.equals(after) };
+}
+
+const idOf = ({ namespace, key }: Item) => `${namespace.join('.')}/${key}`;
+const identityOf = (item: Item) => `${JSON.stringify([item.namespace, item.key])} ${item.updated_at}`;
+
+function listItems(source: AgentServer): AsyncGenerator<Item[]> {
+  // Reading must not prolong how long the source keeps an item.
+  const everything = { namespace_prefix: [], refresh_ttl: false };
+  return source.search('/store/items/search', everything, (answer) => (answer as { items: Item[] }).items);
+}
+
+async function copyItem(item: Item, { target, tally, isDryRun }: CopyContext): Promise<void> {
+  const { namespace, key, value } = item;
+  const existing = await readItem(target, item);
+  if (existing && isSame(value, existing.value)) return tally.add('present', idOf(item));
+  if (existing && Date.parse(existing.updated_at) >= Date.parse(item.updated_at)) {
+    return tally.add('different', idOf(item), 'at the target it has another value, which is newer');
+  }
+  if (!isDryRun) {
+    await target.call('PUT', '/store/items', { namespace, key, value });
+    const written = await readItem(target, item);
+    if (!isSame(value, written?.value)) {
+      return tally.add('different', idOf(item), 'the target made another value of it');
+    }
+  }
+  tally.add('copied', idOf(item));
+}
+
+function readItem(server: AgentServer, { namespace, key }: Item): Promise<Item | null> {
+  const query = new URLSearchParams({ namespace: namespace.join('.'), key, refresh_ttl: 'false' });
+  return server.call<Item | null>('GET', `/store/items?${query}`);
+}
