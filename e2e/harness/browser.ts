@@ -7,9 +7,10 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /**
  * Starts headless Chromium, which `npm test` finds or installs.
  *
+ * @param switches further switches of its command line
  * @throws with what to install, where there is none
  */
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(switches: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(HOW_TO_INSTALL);
   return chromium.launch({
@@ -17,7 +18,7 @@ export async function startBrowser(): Promise<Browser> {
     // Chromium has no sandbox for root; the pages are our own.
     chromiumSandbox: process.getuid?.() !== 0,
     // Containers often have a shared memory of a few MiB.
-    args: ['--disable-dev-shm-usage'],
+    args: ['--disable-dev-shm-usage', ...switches],
   });
 }
 

@@ -48,6 +48,8 @@ export interface PlatformOptions {
   command?: readonly string[];
   /** True for a platform whose events go over Kafka. Default: over Redis Streams, as they do for whoever asks for nothing. */
   kafka?: boolean;
+  /** Further flags of the command. */
+  flags?: readonly string[];
   /** Variables over this process's own environment. */
   env?: Record<string, string>;
 }
@@ -55,7 +57,8 @@ export interface PlatformOptions {
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
   const [program, ...words] = options.command ?? NPM_START;
-  const args = [...words, '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
+  const project = options.project ?? PROBE_PROJECT;
+  const args = [...words, '--project', project, '--port', '0', '--data-dir', dataDir, ...(options.flags ?? [])];
   if (options.kafka) args.push('--kafka');
   const child = spawn(program!, args, {
     cwd: repository,

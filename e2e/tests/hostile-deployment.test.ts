@@ -5,7 +5,7 @@ import { newClient } from '../harness/client.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import type { Target } from '../projects/hostile/graph.ts';
 
-const { apiKey, deploymentId, deploymentUrl, dataDir, output } = inject('platform');
+const { url, apiKey, deploymentId, deploymentUrl, dataDir, output } = inject('platform');
 const HOSTILE_PROJECT = path.resolve(import.meta.dirname, '../projects/hostile');
 /** The start prints whose rights the code of projects has. */
 const line = /^ {2}projects +(.*)$/m.exec(output)?.[1] ?? '';
@@ -23,6 +23,7 @@ interface Outcome {
   redis: string[] | null;
   postgres: string | null;
   metadata: unknown;
+  root: unknown;
   publication: string | null;
 }
 
@@ -92,6 +93,11 @@ function tryToLeave(): void {
     expect(await runOf('visits', { target: {} })).toEqual({ visits: '' });
   });
 
+  it('gets nothing of the deployment at the root, which needs no key of the person who started the platform', async () => {
+    expect(outcome.root).toBe(401);
+    expect((await fetch(`${url}/info`)).status).toBe(200);
+  });
+
   it('is answered by no metadata service', () => {
     expect(outcome.metadata).not.toBe(200);
   });
@@ -113,6 +119,7 @@ async function findTarget(): Promise<Target> {
     redisPort: await readPort('redis'),
     redisPrefix: deploymentId,
     postgresPort: await readPort('postgres'),
+    rootUrl: url,
     brokers: await readBrokers(),
     route,
   };
@@ -120,7 +127,7 @@ async function findTarget(): Promise<Target> {
 
 /** Returns every file in which the launcher and the servers keep a secret. */
 async function findSecretFiles(): Promise<string[]> {
-  const isSecret = /^api-key$|^ready\.json$|\.(password|conf|properties|log)$|^processes\.json$/;
+  const isSecret = /^api-key$|^(ready|root)\.json$|\.(password|conf|properties|log)$|^processes\.json$/;
   const names = (await readdir(dataDir)).filter((name) => isSecret.test(name));
   for (const folder of ['secrets', 'logs']) {
     names.push(...(await readdir(path.join(dataDir, folder))).map((name) => path.join(folder, name)));

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@langchain/langgraph-sdk';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it, onTestFinished } from 'vitest';
 import { collectEvents, newClient } from '../harness/client.ts';
@@ -77,14 +78,24 @@ it('the example agent answers, and threads, keys and settings are kept over a ki
     headers: { authorization: `Bearer ${before.apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ invites_enabled: false }),
   });
-  const client = newClient({ apiUrl: before.deploymentUrl, apiKey: before.apiKey });
+  const client = new Client({ apiUrl: before.url, apiKey: null });
   const state = await client.threads.getState(threadId);
   await killServices(before);
   await before.stop();
 
   const { runyard, env } = await installing;
-  const after = await startPlatform({ project: example, dataDir: before.dataDir, command: [runyard, 'dev'], env });
+  const after = await startPlatform({
+    project: example,
+    dataDir: before.dataDir,
+    command: [runyard, 'dev'],
+    flags: ['--host', '0.0.0.0'],
+    env,
+  });
   try {
+    // Other machines reach it now.
+    expect((await fetch(`${after.url}/threads/${threadId}`)).status).toBe(401);
+    const key = { 'x-api-key': after.apiKey };
+    expect((await fetch(`${after.url}/threads/${threadId}`, { headers: key })).status).toBe(200);
     expect(after.apiKey).toBe(before.apiKey);
     expect(after.deployments.map((deployment) => deployment.id)).toEqual(
       before.deployments.map((deployment) => deployment.id),

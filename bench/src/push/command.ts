@@ -70,7 +70,7 @@ export async function runPushCommand(
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-'));
   const platform = await startPlatform({ repository, project, dataDir });
   try {
-    const [edge] = platform.observed as [Endpoint];
+    const { edge } = platform;
     const asked: Endpoint[] = [
       { ...edge, url: `${edge.url}/v2/deployments` },
       { url: `${await findControlPlane(dataDir)}/ok?check_db=1`, headers: {} },

@@ -14,6 +14,8 @@ interface Ready {
 }
 
 export interface StartedPlatform extends Target {
+  /** The platform itself. */
+  edge: Endpoint;
   rootPid: number;
   /** How long it took until it answered. */
   startSeconds: number;
@@ -63,10 +65,8 @@ export async function startPlatform(options: {
       name: 'gateway',
       url: deployment.url,
       headers,
-      observed: [
-        { url: ready.url, headers },
-        { url: deployment.url, headers },
-      ],
+      edge: { url: ready.url, headers },
+      observed: [{ url: deployment.url, headers }],
       rootPid: launcher.pid as number,
       startSeconds,
       stop,

@@ -18,6 +18,8 @@ export interface Target {
   /** The prefix of another deployment's keys and channels. */
   redisPrefix: string;
   postgresPort: number | null;
+  /** The address at which a deployment stands that needs no key of others. */
+  rootUrl: string;
   brokers: string[];
   /** The data of a route event of another deployment. */
   route: { deployment_id: string };
@@ -61,7 +63,7 @@ async function enterSocketFolders(): Promise<unknown[]> {
 }
 
 async function tryAll({ target }: typeof State.State): Promise<{ outcome: Record<string, unknown> }> {
-  const { files, redisPort, redisPrefix, postgresPort, brokers, route } = target;
+  const { files, redisPort, redisPrefix, postgresPort, rootUrl, brokers, route } = target;
   return {
     outcome: {
       uid: process.getuid?.(),
@@ -78,6 +80,7 @@ async function tryAll({ target }: typeof State.State): Promise<{ outcome: Record
         const signal = AbortSignal.timeout(1_000);
         return (await fetch('http://169.254.169.254/latest/meta-data/', { signal })).status;
       }),
+      root: await attempt(async () => (await fetch(`${rootUrl}/info`)).status),
       publication: await attempt(() => publishRoute(brokers, route)),
     },
   };

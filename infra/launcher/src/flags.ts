@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
@@ -10,16 +11,29 @@ export interface LauncherFlags {
   dataDir: string;
   /** True when a broker has to be there. Otherwise one is used where the environment names it, and none started. */
   kafka: boolean;
+  /** The name or address that the platform listens on. */
+  host: string;
+  /** True when the agent server at the root needs a key, as everything else does. */
+  needsKey: boolean;
+  /** Origins whose pages may call it without a key, besides local ones. */
+  origins: string[];
   help: boolean;
 }
 
-export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka]
+export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka] [--host HOST] [--auth] [--origin URL]…
 
   --project DIR    the LangGraph project to deploy (default: examples/hello-agent)
   --port N         where the platform listens on this machine; 0 takes a free port (default: 2024)
   --data-dir DIR   where everything is kept between starts (default: .runyard)
   --kafka          carries events over Kafka, which needs Java 17 and Maven, instead of Redis Streams
+  --host HOST      what the platform listens on (default: 127.0.0.1); other machines that reach it need a key,
+                   and this one does then, too
+  --auth           the agent server at the root needs a key, also for this machine
+  --origin URL     pages of this origin may call it without a key, as local ones and LangGraph Studio may; repeatable
 `;
+
+/** A scheme and a host, as browsers send it; also of an extension. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/,\s*]+$/;
 
 /** Reads the flags. Paths are relative to where the command was typed, which npm passes on. */
 export function readFlags(args: string[], repository: string): LauncherFlags {
@@ -29,13 +43,27 @@ export function readFlags(args: string[], repository: string): LauncherFlags {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new InfrastructureError(`--port ${values.port} is not a port: give a number from 0 to 65535.`);
   }
+  const host = values.host || '127.0.0.1';
+  const origins = (values.origin ?? []).map((origin) => origin.toLowerCase().replace(/\/$/, ''));
+  const unusable = origins.find((origin) => !ORIGIN.test(origin));
+  if (unusable !== undefined) {
+    throw new InfrastructureError(`--origin ${unusable} is not an origin: give one like https://app.example.com.`);
+  }
   return {
+    host,
+    needsKey: values.auth === true || !isLoopback(host),
+    origins,
     project: values.project ? resolve(typedIn, values.project) : resolve(repository, 'examples/hello-agent'),
     port,
     dataDir: values['data-dir'] ? resolve(typedIn, values['data-dir']) : resolve(repository, '.runyard'),
     kafka: values.kafka ?? false,
     help: values.help ?? false,
   };
+}
+
+/** Returns whether nobody but this machine can reach what listens there. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 function parse(args: string[]) {
@@ -47,6 +75,9 @@ function parse(args: string[]) {
         port: { type: 'string' },
         'data-dir': { type: 'string' },
         kafka: { type: 'boolean' },
+        host: { type: 'string' },
+        auth: { type: 'boolean' },
+        origin: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

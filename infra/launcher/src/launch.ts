@@ -14,7 +14,7 @@ import { PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
 import { installProjectDependencies } from './project/install-dependencies.ts';
 import { readProject } from './project/read-project.ts';
-import { writeReadyFile } from './ready-file.ts';
+import { writeReadyFile, writeRootFile } from './ready-file.ts';
 import { chooseProjectUsers, closeDataFolder } from './services/project-users.ts';
 import { startServices } from './services/start-services.ts';
 import { formatWelcome } from './welcome.ts';
@@ -33,12 +33,13 @@ export interface LaunchOptions extends LauncherFlags {
 export async function launch(options: LaunchOptions): Promise<void> {
   const { dataDir, progress, stopping } = options;
   const project = await readProject(options.project);
-  if (options.port !== 0 && !(await isPortFree(options.port))) {
+  if (options.port !== 0 && !(await isPortFree(options.port, options.host))) {
     throw new InfrastructureError(
       `Port ${options.port} is taken: stop what uses it, or choose another with --port (0 takes a free one).`,
     );
   }
   const readyFile = join(dataDir, 'ready.json');
+  const rootFile = join(dataDir, 'root.json');
   const closings: (() => Promise<unknown>)[] = [];
   /** Starts a part unless it is too late, and remembers how to close it. */
   const open = async <T>(start: () => Promise<T>, close: (part: T) => Promise<unknown>): Promise<T> => {
@@ -55,10 +56,8 @@ export async function launch(options: LaunchOptions): Promise<void> {
       () => openSupervisor(dataDir),
       (part) => part.close(),
     );
-    await open(
-      () => rm(readyFile, { force: true }),
-      () => rm(readyFile, { force: true }),
-    );
+    const removeFiles = () => Promise.all([readyFile, rootFile].map((file) => rm(file, { force: true })));
+    await open(removeFiles, removeFiles);
     const { repository } = options;
     const users = await chooseProjectUsers({ repository, dataDir, project, environment: process.env });
     // Other users have to read what is installed and built from here on.
@@ -82,13 +81,22 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const kafka = servers.kafka ?? null;
     if (users.settings) await closeDataFolder(dataDir, [project.folder, repository]);
     const services = await open(
-      () => startServices({ ...options, supervisor, servers: { ...servers, kafka }, projectUsers: users.settings }),
+      () =>
+        startServices({
+          ...options,
+          rootFile,
+          supervisor,
+          servers: { ...servers, kafka },
+          projectUsers: users.settings,
+        }),
       (part) => part.stop(),
     );
     const { apiKey, setupPath } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
     const client = new PlatformClient(services.url, { 'x-api-key': apiKey });
     await installing;
     const deployments = await deployProject({ client, project, progress, stopping });
+    const [deployment] = deployments;
+    await writeRootFile(rootFile, { deployment_id: deployment.id, ...(!options.needsKey && { api_key: apiKey }) });
     await writeReadyFile(readyFile, {
       url: services.url,
       apiKey,
@@ -96,11 +104,11 @@ export async function launch(options: LaunchOptions): Promise<void> {
       eventBus: kafka ? 'kafka' : 'redis',
     });
     progress.step('Ready');
-    const [deployment] = deployments;
     const graph = project.graphs[0];
     const { url } = services;
+    const { needsKey } = options;
     const setupUrl = setupPath === null ? null : url + setupPath;
-    progress.say(formatWelcome({ url, apiKey, setupUrl, deployment, graph, dataDir, projects: users.line }));
+    progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graph, dataDir, projects: users.line }));
     await Promise.race([untilAborted(stopping), services.firstFailure]);
   } finally {
     if (closings.length > 0) progress.step('Stopping');

@@ -1,3 +1,4 @@
+import type { RootFile } from '@runyard/contracts';
 import { writePrivateFile } from '@runyard/local-infra';
 
 /**
@@ -18,6 +19,11 @@ export interface ReadyDeployment {
   url: string;
   /** The root of a host of its own; null where a listener's data plane has none. */
   host_url: string | null;
+}
+
+/** Writes what the gateway reads when it is first asked for something at its root. */
+export async function writeRootFile(path: string, root: RootFile): Promise<void> {
+  await writePrivateFile(path, `${JSON.stringify(root)}\n`);
 }
 
 export async function writeReadyFile(path: string, ready: ReadyFile): Promise<void> {

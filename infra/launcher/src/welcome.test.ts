@@ -11,6 +11,7 @@ import { formatWelcome } from './welcome.ts';
 const platform = (url: string) => ({
   url,
   apiKey: 'lsv2_sk_1',
+  needsKey: false,
   setupUrl: `${url}/auth/setup?token=t`,
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
   graph: 'agent',
@@ -19,7 +20,10 @@ const platform = (url: string) => ({
 });
 
 describe('the lines to paste', () => {
-  it('start a streamed run with curl', async () => {
+  it.each([
+    ['without a key', false, undefined],
+    ['with the key where one is needed', true, 'lsv2_sk_1'],
+  ])('start a streamed run with curl at the root, %s', async (_, needsKey, sentKey) => {
     const requests: unknown[] = [];
     const server = createServer((req, res) => {
       let body = '';
@@ -31,20 +35,15 @@ describe('the lines to paste', () => {
         });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const text = formatWelcome(platform(`http://127.0.0.1:${(server.address() as { port: number }).port}`));
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    const text = formatWelcome({ ...platform(url), needsKey });
     const command = /^curl [\s\S]*?(?=\n\n)/m.exec(text)?.[0] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     server.close();
     expect(stdout).toBe('event: end\n\n');
     const input = { messages: [{ role: 'user', content: 'hello' }] };
-    expect(requests).toEqual([
-      [
-        'POST',
-        '/deployments/1/runs/stream',
-        'lsv2_sk_1',
-        { assistant_id: 'agent', input, stream_mode: ['messages-tuple'] },
-      ],
-    ]);
+    const run = { assistant_id: 'agent', input, stream_mode: ['messages-tuple'] };
+    expect(requests).toEqual([['POST', '/runs/stream', sentKey, run]]);
   });
 
   it('are a program for the SDK', async () => {

@@ -47,7 +47,7 @@ async function startGateway(
   const settings = {
     name: 'gateway',
     folder: 'services/gateway',
-    services: [{ name: 'gateway', port }],
+    services: [{ name: 'gateway', healthUrl: `http://127.0.0.1:${port}/ok?check_db=1` }],
     env: { PORT: String(port) },
     secrets: { secret: 'told over the pipe' },
     stopMs: 3_000,

@@ -24,7 +24,8 @@ it.each([
   const project = projectFolder('agent');
   const dataDir = join(project, '.runyard');
   const controller = new AbortController();
-  const running = runyard(['dev', '--port', '0'], {
+  const flags = ['--port', '0', '--auth', '--origin', 'https://a.example', '--origin', 'https://b.example'];
+  const running = runyard(['dev', ...flags], {
     cwd: project,
     env: { RUNYARD_HOME: home },
     interrupted: controller.signal,
@@ -38,8 +39,15 @@ it.each([
     project,
     '--port',
     '0',
+    '--host',
+    '127.0.0.1',
     '--data-dir',
     dataDir,
+    '--auth',
+    '--origin',
+    'https://a.example',
+    '--origin',
+    'https://b.example',
   ]);
   // The data folder is neither committed nor deployed.
   expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n');

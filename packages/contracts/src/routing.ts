@@ -18,6 +18,8 @@ export interface PublicRoute {
   isSignIn?: boolean;
   /** True when requests of HTTP/1.0 are refused. */
   requiresHttp11?: boolean;
+  /** True when the path is that of a deployment at the root, where one stands. */
+  isBehindRoot?: boolean;
 }
 
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
@@ -42,7 +44,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   // The services describe themselves to anybody: the control plane beside its `/v2`, org-access beside its `/api/v1`, and
   // the broker below its own path.
   ...['/docs', '/openapi.json'].flatMap((path): PublicRoute[] => [
-    { prefix: path, service: 'control-plane', isSelfAuthenticating: true },
+    { prefix: path, service: 'control-plane', isSelfAuthenticating: true, isBehindRoot: true },
     { prefix: `/api-host${path}`, service: 'control-plane', stripPrefix: '/api-host', isSelfAuthenticating: true },
     { prefix: `/api${path}`, service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
     { prefix: `/v2/auth${path}`, service: 'oauth-broker', stripPrefix: '/v2/auth', isSelfAuthenticating: true },
@@ -70,6 +72,13 @@ export function isPublicPath(path: string): boolean {
 
 /** `/deployments/{id or slug}/…` is routed to that deployment without the first two segments. */
 export const DEPLOYMENTS_PREFIX = '/deployments';
+
+/** The content of the file that tells the gateway of a machine of one person what stands at the root of its host. */
+export interface RootFile {
+  deployment_id: string;
+  /** The key as which requests of that machine count that show no credentials. Left out: each request needs a key. */
+  api_key?: string;
+}
 
 /** Matches a host name: labels of letters, digits and dashes, without a port or the final dot. */
 export const HOST_NAME_PATTERN =

@@ -39,6 +39,7 @@ import { checkHost, hostNameOf, requestedHost } from './requests/request-host.ts
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
 import type { ProtectedResources } from './routing/protected-resources.ts';
 import { type Destination, resolveAtHost, resolvePath, sourceOf } from './routing/resolve-path.ts';
+import type { RootDeployment } from './routing/root-deployment.ts';
 import type { RoutePlan, RoutePlanner } from './routing/route-plan.ts';
 
 export interface GatewayParts {
@@ -46,6 +47,7 @@ export interface GatewayParts {
   /** Answers the gateway's own paths. */
   own: RequestListener;
   hosts: DeploymentHosts;
+  root: RootDeployment;
   planner: RoutePlanner;
   resources: ProtectedResources;
   keys: KeyCache;
@@ -61,6 +63,9 @@ export interface GatewayParts {
 }
 
 const OWN_PATHS: ReadonlySet<string> = new Set(['/', '/ok', '/metrics']);
+/** Health and metrics of the gateway, also where a deployment at the root has the paths that they have without it. */
+const INTERNAL = '/internal';
+const OWN_INTERNAL_PATHS: ReadonlySet<string> = new Set(['/internal/ok', '/internal/metrics']);
 
 /** The edge: it resolves and admits each request, and passes it on as it comes. */
 export class Gateway {
@@ -78,9 +83,15 @@ export class Gateway {
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     if (this.#parts.arrivalDelay.takeProbe(req)) return;
     const destination = this.#resolve(req);
-    if (destination === 'own') this.#parts.own(req, res);
+    if (destination === 'own') this.#answerItself(req, res);
     else void this.#serve(req, res, destination);
   };
+
+  #answerItself(req: IncomingMessage, res: ServerResponse): void {
+    const { url = '/' } = req;
+    if (url.startsWith(INTERNAL)) req.url = url.slice(INTERNAL.length);
+    this.#parts.own(req, res);
+  }
 
   /** Serves upgrades of connections; `server` is the one that got the request. */
   onUpgrade(server: Server, req: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -107,12 +118,15 @@ export class Gateway {
    * Resolves a request by its host first: a host that is no deployment's is the platform's, whose paths decide then.
    */
   #resolve(req: IncomingMessage): Destination | 'own' {
-    const { hosts, addresses } = this.#parts;
+    const { hosts, root, addresses } = this.#parts;
     splitAbsoluteTarget(req);
     const url = req.url ?? '/';
     const host = hostNameOf(requestedHost(req, addresses.trustsHeadersOf(req)) ?? '');
     if (hosts.isDeploymentHost(host)) return resolveAtHost(host, url);
-    return OWN_PATHS.has(url.split('?', 1)[0]!) ? 'own' : resolvePath(url);
+    const path = url.split('?', 1)[0]!;
+    if (OWN_INTERNAL_PATHS.has(path)) return 'own';
+    const hasRoot = root.isStanding;
+    return OWN_PATHS.has(path) && !hasRoot ? 'own' : resolvePath(url, { hasRoot });
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse, destination: Destination): Promise<void> {
@@ -157,7 +171,9 @@ export class Gateway {
     } catch (error) {
       if (!res.headersSent) {
         setHeaders(res, ownHeaders);
-        if (destination.kind === 'deployment') allowAnyOrigin(res);
+        // A page that may not call learns nothing of what runs on its reader's machine.
+        const isForeign = error instanceof AppError && error.code === 'foreign_page';
+        if (destination.kind === 'deployment' && !isForeign) allowAnyOrigin(res);
         const challenge = error instanceof AppError && this.#challenge(req, destination, error.status, undefined);
         if (challenge) res.setHeader('www-authenticate', challenge);
       }

@@ -44,6 +44,21 @@ export const configSchema = Type.Object({
       description: 'Deployments are served at `<slug>.<domain>` too, and nothing else is served below it.',
     }),
   ),
+  ROOT_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'A file that names the deployment at the root, and its key. For a machine of one person.',
+    }),
+  ),
+  ROOT_ORIGINS: Type.Optional(
+    Type.Array(Type.String(), { description: 'Further origins whose pages may call there without a key.' }),
+  ),
+  PROJECT_USERS: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,10}-\\d{1,10}$',
+      description: 'The variable of this name of data planes: processes of these users need a key there.',
+    }),
+  ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: BODY_LIMIT_BYTES, minimum: 1 }),
   // Streams count too, and one of a gateway costs little.
   HTTP_MAX_REQUESTS_IN_FLIGHT: Type.Integer({

@@ -6,6 +6,7 @@ import { Agent } from 'undici';
 import { Gateway } from './app.ts';
 import { KeyCache } from './authentication/key-cache.ts';
 import { checkKey } from './authentication/key-check.ts';
+import { LocalRequests } from './authentication/local-requests.ts';
 import { createMetricsGuard } from './authentication/metrics-guard.ts';
 import { OpenExchanges } from './authentication/open-exchanges.ts';
 import { BusHints } from './bus-hints.ts';
@@ -22,6 +23,7 @@ import { ClientAddresses } from './requests/client-address.ts';
 import { DeploymentHosts } from './routing/deployment-hosts.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
 import { ProtectedResources } from './routing/protected-resources.ts';
+import { RootDeployment } from './routing/root-deployment.ts';
 import { RouteFeed } from './routing/route-feed.ts';
 import { RoutePlanner } from './routing/route-plan.ts';
 
@@ -96,6 +98,11 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
 
   const table = new DeploymentTable();
   const hosts = new DeploymentHosts(table, config.DEPLOYMENTS_DOMAIN);
+  const root = new RootDeployment({
+    file: config.ROOT_FILE,
+    table,
+    localRequests: new LocalRequests({ origins: config.ROOT_ORIGINS ?? [], projectUsers: config.PROJECT_USERS }),
+  });
   const feed = new RouteFeed({
     table,
     fetchSnapshot: async (signal) =>
@@ -142,9 +149,11 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       }),
     ),
     hosts,
+    root,
     planner: new RoutePlanner({
       table,
       hosts,
+      root,
       addresses,
       serviceUrls: {
         'org-access': config.ORG_ACCESS_URL,
@@ -157,7 +166,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       onDeadRoute: () => feed.reportDeadRoute(),
       newRoutes: () => feed.awaitSnapshot(),
     }),
-    resources: new ProtectedResources({ table, hosts, publicUrl: config.PUBLIC_URL }),
+    resources: new ProtectedResources({ table, hosts, root, publicUrl: config.PUBLIC_URL }),
     exchanges,
     dispatcher,
     unresponsiveUpstreams,

@@ -1,6 +1,6 @@
 import { InfrastructureError } from '@runyard/local-infra';
 import type { ProcessSettings } from './service-process.ts';
-import type { ServiceSettings } from './service-settings.ts';
+import { type ServiceSettings, urlOf } from './service-settings.ts';
 
 /** The services that share a process: those of infra/platform-services, which run no code of projects. */
 const SHARING: readonly ServiceSettings['name'][] = ['org-access', 'control-plane', 'registry', 'oauth-broker'];
@@ -21,11 +21,12 @@ export function assignProcesses(settings: ServiceSettings[], environment: NodeJS
   return [runTogether(sharing), ...settings.filter((service) => !sharing.includes(service)).map(runAlone)];
 }
 
-function runAlone({ name, port, env, secrets, stopMs }: ServiceSettings): ProcessSettings {
+function runAlone(service: ServiceSettings): ProcessSettings {
+  const { name, port, env, secrets, stopMs } = service;
   return {
     name,
     folder: `services/${name}`,
-    services: [{ name, port }],
+    services: [{ name, healthUrl: healthUrlOf(service) }],
     env: { ...env, PORT: String(port) },
     secrets,
     stopMs,
@@ -38,9 +39,14 @@ function runTogether(services: ServiceSettings[]): ProcessSettings {
   return {
     name: 'platform-services',
     folder: 'infra/platform-services',
-    services,
+    services: services.map((service) => ({ name: service.name, healthUrl: healthUrlOf(service) })),
     env: {},
     secrets: Object.fromEntries(variables),
     stopMs: Math.max(...services.map(({ stopMs }) => stopMs)),
   };
+}
+
+/** Returns where a service tells whether it is ready. The deployment at the gateway's root has `/ok` there. */
+function healthUrlOf(service: ServiceSettings): string {
+  return `${urlOf(service)}${service.name === 'gateway' ? '/internal' : ''}/ok?check_db=1`;
 }

@@ -13,7 +13,7 @@ export interface ProcessSettings {
   /** The folder of its bundle, in the repository. */
   folder: string;
   /** The process has started when each of these answers. */
-  services: { name: string; port: number }[];
+  services: { name: string; healthUrl: string }[];
   env: Record<string, string>;
   /** Variables that must not be in an environment. */
   secrets: Record<string, unknown>;
@@ -74,8 +74,8 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     cwd: folder,
     env: {
       ...inheritedEnvironment(),
-      ...options.env,
       HOST: '127.0.0.1',
+      ...options.env,
       RUNYARD_SECRETS_FD: '3',
       RUNYARD_PARENT_FD: '4',
     },
@@ -113,14 +113,13 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
 }
 
 async function waitUntilReady(
-  { name, port }: ProcessOptions['services'][number],
+  { name, healthUrl }: ProcessOptions['services'][number],
   { stopping }: ProcessOptions,
   logFile: string,
 ): Promise<void> {
-  const client = new PlatformClient(`http://127.0.0.1:${port}`, {});
+  const client = new PlatformClient(healthUrl, {});
   const deadline = Date.now() + startMs;
-  // `/ok` alone answers as soon as the process lives.
-  while ((await client.status('/ok?check_db=1')) !== 200) {
+  while ((await client.status('')) !== 200) {
     if (stopping?.aborted) throw new InfrastructureError(`${name} is not waited for: everything is being stopped.`);
     if (Date.now() > deadline) {
       const end = await lastLines(logFile, LINES_SHOWN);

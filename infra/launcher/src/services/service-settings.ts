@@ -30,6 +30,9 @@ export interface ServiceSettings {
  */
 const graceSeconds = 5;
 
+/** Services listen there unless their `HOST` says otherwise. */
+const LOOPBACK = '127.0.0.1';
+
 /** Browsers and curl resolve the names below it to this machine, without any setup. */
 const deploymentsDomain = 'localhost';
 
@@ -38,8 +41,14 @@ export async function createServiceSettings(options: {
   repository: string;
   dataDir: string;
   servers: Servers;
-  /** The port of the gateway; 0 takes a free one. */
+  /** The name or address of the gateway. */
+  host: string;
+  /** Its port; 0 takes a free one. */
   port: number;
+  /** The file that tells it what stands at its root. */
+  rootFile: string;
+  /** Origins whose pages may call there without a key, besides local ones. */
+  origins: string[];
   /** The environment in which the platform is started. */
   environment: NodeJS.ProcessEnv;
   projectUsers: ProjectUserSettings | null;
@@ -63,7 +72,7 @@ export async function createServiceSettings(options: {
     builder: await freePort(),
     registry: await freePort(),
     oauthBroker: await freePort(),
-    gateway: options.port || (await freePort()),
+    gateway: options.port || (await freePort(options.host)),
   };
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
   const controlPlaneUrl = `http://127.0.0.1:${ports.controlPlane}`;
@@ -75,7 +84,7 @@ export async function createServiceSettings(options: {
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const traces = inheritedTracingVariables(options.environment);
   const shared = {
-    env: { ...bus.env, ...traces.env, PUBLIC_URL: `http://127.0.0.1:${ports.gateway}` },
+    env: { ...bus.env, ...traces.env, PUBLIC_URL: localUrl(options.host, ports.gateway) },
     secrets: { ...bus.secrets, ...traces.secrets, INTERNAL_TOKEN: internalToken },
   };
   // The user of our own Redis reaches the queue of this name alone.
@@ -206,6 +215,10 @@ export async function createServiceSettings(options: {
       OAUTH_BROKER_URL: `http://127.0.0.1:${ports.oauthBroker}`,
       REGISTRY_SERVICE_URL: registryUrl,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
+      HOST: options.host,
+      ROOT_FILE: options.rootFile,
+      ...(options.origins.length > 0 && { ROOT_ORIGINS: options.origins.join(',') }),
+      ...options.projectUsers,
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
       DRAIN_WINDOW_SECONDS: '0',
@@ -215,6 +228,17 @@ export async function createServiceSettings(options: {
     secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
   return { settings: [orgAccess, controlPlane, dataPlane, builder, registry, oauthBroker, gateway], internalToken };
+}
+
+/** Returns the URL at which this machine reaches a service. */
+export function urlOf({ env, port }: Pick<ServiceSettings, 'env' | 'port'>): string {
+  return localUrl(env.HOST ?? LOOPBACK, port);
+}
+
+/** @param host may stand for all addresses of the machine */
+function localUrl(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://${LOOPBACK}:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function eventBusSettings({ kafka, redis }: Servers, topicPrefix: string): Pick<ServiceSettings, 'env' | 'secrets'> {

@@ -6,7 +6,7 @@ import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
 import { assignProcesses } from './processes.ts';
 import type { ProjectUserSettings } from './project-users.ts';
-import { createServiceSettings, type ServiceSettings } from './service-settings.ts';
+import { createServiceSettings, type ServiceSettings, urlOf } from './service-settings.ts';
 import { superviseService } from './supervised-service.ts';
 
 export interface Services {
@@ -22,7 +22,10 @@ export interface Services {
 export async function startServices(options: {
   repository: string;
   dataDir: string;
+  host: string;
   port: number;
+  rootFile: string;
+  origins: string[];
   supervisor: Supervisor;
   servers: Servers;
   progress: Progress;
@@ -61,8 +64,8 @@ export async function startServices(options: {
     const firstFailure = Promise.race(running.map(({ unexpectedEnd }) => unexpectedEnd));
     firstFailure.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
     return {
-      url: urlOf('gateway', settings),
-      orgAccess: new PlatformClient(urlOf('org-access', settings), { authorization: `Bearer ${internalToken}` }),
+      url: urlOf(find('gateway', settings)),
+      orgAccess: new PlatformClient(urlOf(find('org-access', settings)), { authorization: `Bearer ${internalToken}` }),
       firstFailure,
       stop,
     };
@@ -74,11 +77,11 @@ export async function startServices(options: {
 
 /** The queue that a builder takes jobs from, which wakes it when it has ended. */
 function buildQueueOf(settings: ServiceSettings[]): BuildQueueOptions {
-  const { env, secrets } = settings.find(({ name }) => name === 'builder')!;
+  const { env, secrets } = find('builder', settings);
   // Redis that is away comes back, or ends the platform.
   return { redis: secrets.REDIS_URI!, prefix: env.BUILD_QUEUE_PREFIX!, onError: () => undefined };
 }
 
-function urlOf(name: ServiceSettings['name'], settings: ServiceSettings[]): string {
-  return `http://127.0.0.1:${settings.find((service) => service.name === name)?.port}`;
+function find(name: ServiceSettings['name'], settings: ServiceSettings[]): ServiceSettings {
+  return settings.find((service) => service.name === name)!;
 }

@@ -12,11 +12,19 @@ export function addDevCommand(program: Command, context: CommandContext, end: (e
   program
     .command('dev')
     .summary('run the platform on this machine, with the project in this folder')
-    .description('Runs the whole platform on this machine with the project in this folder deployed on it.')
+    .description(
+      'Runs the whole platform on this machine, with the project in this folder as the agent server at its root.',
+    )
     .option('--project <folder>', 'the folder of the project', '.')
     .option('--port <port>', 'where the platform listens; 0 takes a free port', parseWholeNumber(0, 65_535), 2024)
     .option('--data-dir <path>', 'where everything is kept between starts (default: .runyard in the project)')
     .option('--kafka', 'carry events over Kafka, which needs Java 17 and Maven, instead of Redis Streams')
+    .option('--host <host>', 'what it listens on; where other machines reach it, each request needs a key', '127.0.0.1')
+    .option('--auth', 'the agent server needs a key too, also for this machine')
+    .option(
+      '--origin <url...>',
+      'pages of this origin may call it without a key, as local ones and LangGraph Studio may',
+    )
     .addHelpText('after', HELP)
     .action(async (flags: DevFlags) => end(await dev(flags, context)));
 }

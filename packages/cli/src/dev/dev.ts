@@ -12,6 +12,9 @@ export interface DevFlags {
   port: number;
   dataDir?: string;
   kafka?: boolean;
+  host: string;
+  auth?: boolean;
+  origin?: string[];
 }
 
 /** The programs that start the platform: that of a checkout first installs and builds what has changed there. */
@@ -30,8 +33,11 @@ export async function dev(flags: DevFlags, context: CommandContext): Promise<num
   const { folder } = await openProject(resolve(cwd, flags.project));
   const starter = findStarter(env.RUNYARD_HOME);
   const dataDir = flags.dataDir ? resolve(cwd, flags.dataDir) : await ensureDataFolder(folder);
-  const args = [...starter, '--project', folder, '--port', String(flags.port), '--data-dir', dataDir];
+  const { port, host } = flags;
+  const args = [...starter, '--project', folder, '--port', String(port), '--host', host, '--data-dir', dataDir];
   if (flags.kafka) args.push('--kafka');
+  if (flags.auth) args.push('--auth');
+  for (const origin of flags.origin ?? []) args.push('--origin', origin);
   return runUntilExit(args, context);
 }
 

@@ -135,6 +135,11 @@ export const CALLER_ERRORS = {
     meaning: "A browser sent the session's cookie in a request that no page of this host asked for.",
     remedy: 'Send an access token or a key instead of the cookie.',
   },
+  foreign_page: {
+    status: 403,
+    meaning: 'A page of another site asked a local agent server without a key.',
+    remedy: 'Name the origin of the page with `--origin` at the start, or let it send a key.',
+  },
   sign_in_refused: {
     status: 401,
     meaning: 'The email address or the password is wrong; which of them is not said.',

@@ -35,6 +35,10 @@ export interface Visit {
   check: KeyChecker;
   /** True for a request to an MCP server, where alone the tokens for one are good. */
   isForMcp: boolean;
+  /** The key as which a request without credentials counts; undefined where it needs one. */
+  localKey: string | undefined;
+  /** True where a request of this machine would need no key. */
+  isKeyOptional: boolean;
 }
 
 /** Admits a request unchanged, for others to judge. */
@@ -59,14 +63,14 @@ export async function admitToDeployment(visit: Visit, route: DeploymentRoute | u
 export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefined): Promise<AdmittedCaller> {
   const { req, check } = visit;
   const { apiKey, bearer } = credentialsOf(req.headers);
-  const credential = apiKey ?? bearer;
+  const credential = apiKey ?? bearer ?? visit.localKey;
   if (credential === undefined)
     throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
   requireNoSessionToken(credential);
   requireUseOfToken(credential, visit);
   const request = keyCheckFor(credential, route);
   const answer = await check(request);
-  if (answer.kind === 'refused') throw refusalOf(credential);
+  if (answer.kind === 'refused') throw refusalOf(credential, visit);
   if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
   if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   return admit(answer, request, check, consumedCredentials(apiKey, bearer));
@@ -142,13 +146,15 @@ export async function admitToSignIn(visit: Visit, service: PublicService): Promi
 }
 
 async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<AdmittedCaller> {
-  const { req, check } = visit;
+  const { req, check, localKey } = visit;
+  // Studio calls as somebody whom the platform knows, where the project lets it.
+  if (localKey !== undefined && req.headers['x-auth-scheme'] === 'langsmith') return admitWithKey(visit, route);
   const { apiKey, bearer } = credentialsOf(req.headers);
   for (const credential of [apiKey, bearer]) if (credential !== undefined) requireUseOfToken(credential, visit);
   if (looksLikePlatformCredential(apiKey)) {
     const request = keyCheckFor(apiKey, route);
     const answer = await check(request);
-    if (answer.kind === 'refused') throw refusalOf(apiKey);
+    if (answer.kind === 'refused') throw refusalOf(apiKey, visit);
     if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
     if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
     return admit(answer, request, check, consumedCredentials(apiKey, bearer));
@@ -205,10 +211,14 @@ function requireUseOfToken(credential: string, { isForMcp }: Visit): void {
   if (!isForMcp && looksLikeMcpToken(credential)) throw refusalOf(credential);
 }
 
-function refusalOf(credential: string): AppError {
-  return looksLikeAccessToken(credential)
-    ? new UnauthorizedError('Invalid access token', { code: 'session_invalid' })
-    : new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
+/** An SDK may send a key of another platform, which it found in its environment: where none is needed, that is told. */
+const UNNEEDED = ': here none is needed, and `apiKey: null` (`api_key=None`) keeps SDKs from sending LANGSMITH_API_KEY';
+
+function refusalOf(credential: string, { isKeyOptional, localKey }: Partial<Visit> = {}): AppError {
+  if (looksLikeAccessToken(credential))
+    return new UnauthorizedError('Invalid access token', { code: 'session_invalid' });
+  const isUnneeded = isKeyOptional && localKey === undefined;
+  return new UnauthorizedError(`Invalid API key${isUnneeded ? UNNEEDED : ''}`, { code: 'api_key_invalid' });
 }
 
 function addressNotAllowed(): ForbiddenError {

@@ -27,6 +27,19 @@ export function credentialsOf(headers: IncomingHttpHeaders): RequestCredentials 
   return { apiKey: typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer };
 }
 
+const CREDENTIAL_HEADERS = ['x-api-key', 'authorization'];
+
+/** Returns whether a request shows anything that could prove who calls. Clients without a key may send an empty one. */
+export function hasCredentials(headers: IncomingHttpHeaders): boolean {
+  return CREDENTIAL_HEADERS.some((name) => String(headers[name] ?? '').trim() !== '');
+}
+
+/** Returns whether a preflight asks for a request that will show something of the kind. */
+export function asksWithCredentials({ 'access-control-request-headers': asked = '' }: IncomingHttpHeaders): boolean {
+  const names = asked.toLowerCase().split(',');
+  return names.some((name) => CREDENTIAL_HEADERS.includes(name.trim()));
+}
+
 /** Returns whether a text has the form of a platform key or an access token; only org-access knows if it is one. */
 export function looksLikePlatformCredential(text: string | undefined): text is string {
   return text !== undefined && (PLATFORM_KEY.test(text) || looksLikeAccessToken(text));

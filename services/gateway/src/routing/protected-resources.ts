@@ -15,6 +15,7 @@ import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import { isMcp, pathBelow } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
+import type { RootDeployment } from './root-deployment.ts';
 
 /** The metadata of a protected resource (RFC 9728). */
 export interface ProtectedResource {
@@ -37,13 +38,15 @@ const NEEDED: readonly Permission[] = ['runs:read', 'runs:create'];
 export class ProtectedResources {
   readonly #table: DeploymentTable;
   readonly #hosts: DeploymentHosts;
+  readonly #root: RootDeployment;
   readonly #publicUrl: URL;
   /** The name that org-access gives itself: clients compare. */
   readonly #issuer: string;
 
-  constructor(options: { table: DeploymentTable; hosts: DeploymentHosts; publicUrl: string }) {
+  constructor(options: { table: DeploymentTable; hosts: DeploymentHosts; root: RootDeployment; publicUrl: string }) {
     this.#table = options.table;
     this.#hosts = options.hosts;
+    this.#root = options.root;
     this.#issuer = options.publicUrl.replace(/(?<!\/)\/+$/, '');
     this.#publicUrl = new URL(this.#issuer);
   }
@@ -85,6 +88,7 @@ export class ProtectedResources {
   }
 
   #find({ by, reference }: ToDeployment): DeploymentRoute | undefined {
+    if (by === 'root') return this.#root.route;
     return by === 'host' ? this.#hosts.find(reference) : this.#table.find(reference);
   }
 
@@ -94,7 +98,8 @@ export class ProtectedResources {
     // A proxy that is not trusted hides HTTPS, which the setting knows.
     const root = `${protocol}//${isHost(host) ? host : this.#publicUrl.host}`;
     if (by === 'host') return root;
-    return new URL(`${root}${pathname.replace(/\/$/, '')}${DEPLOYMENTS_PREFIX}/${reference}`).href;
+    const base = root + pathname.replace(/\/$/, '');
+    return by === 'root' ? base : new URL(`${base}${DEPLOYMENTS_PREFIX}/${reference}`).href;
   }
 }
 

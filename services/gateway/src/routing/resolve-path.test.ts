@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { resolvePath } from './resolve-path.ts';
+import { resolvePath as resolveWithRoot } from './resolve-path.ts';
+
+const resolvePath = (url: string) => resolveWithRoot(url, { hasRoot: false });
 
 describe('the resolution of paths', () => {
   it.each([
@@ -94,5 +96,74 @@ describe('the resolution of paths', () => {
     '*',
   ])('sends %s nowhere', (path) => {
     expect(resolvePath(path)).toEqual({ kind: 'none' });
+  });
+});
+
+describe('a deployment at the root', () => {
+  const resolve = (url: string) => resolveWithRoot(url, { hasRoot: true });
+
+  it.each([
+    '/',
+    '/ok',
+    '/info?x=1',
+    '/metrics',
+    '/docs',
+    '/openapi.json',
+    '/threads/a%2Fb?x=%20&y',
+    '/mcp',
+    '/a2a/agent',
+    '/.well-known/agent-card.json',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/v22/x',
+    '/V2/deployments',
+    '//v2/deployments',
+    '/%762/deployments',
+    '/loginx',
+    '/deploymentsx',
+  ])('has %s, as it was sent', (url) => {
+    const path = url.split('?', 1)[0];
+    expect(resolve(url)).toEqual({ kind: 'deployment', by: 'root', reference: '', target: url, path });
+  });
+
+  it.each([
+    ['/v1/platform/x', 'org-access'],
+    ['/api/v1/organizations/current/info', 'org-access'],
+    ['/scim/v2/Users', 'org-access'],
+    ['/auth/callback', 'org-access'],
+    ['/login', 'org-access'],
+    ['/oauth/token', 'org-access'],
+    ['/.well-known/oauth-authorization-server', 'org-access'],
+    ['/api/docs', 'org-access'],
+    ['/v1/projects', 'control-plane'],
+    ['/v2/deployments', 'control-plane'],
+    ['/api-host/docs', 'control-plane'],
+    ['/api-host/openapi.json', 'control-plane'],
+    ['/v2/auth/providers', 'oauth-broker'],
+    ['/v2/', 'registry'],
+  ])('leaves %s to %s', (url, service) => {
+    expect(resolve(url)).toMatchObject({ kind: 'service', service });
+  });
+
+  it('leaves other deployments where they are', () => {
+    expect(resolve('/deployments/hello/threads')).toMatchObject({ by: 'path', reference: 'hello', path: '/threads' });
+    const metadata = '/.well-known/oauth-protected-resource/deployments/hello/mcp';
+    expect(resolve(metadata)).toMatchObject({ by: 'path', reference: 'hello' });
+  });
+
+  it.each([
+    '/internal',
+    '/internal/routes',
+    '/deployments',
+    '/deployments/',
+    '/v2/..',
+    '/v2/../threads',
+    '/threads/..%2fv2',
+    '/threads/%2e%2e/v2/deployments',
+    '/./threads',
+    'http://other.example/v2/deployments',
+    '*',
+    '',
+  ])('does not get %s', (url) => {
+    expect(resolve(url)).toEqual({ kind: 'none' });
   });
 });

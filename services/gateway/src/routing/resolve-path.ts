@@ -18,9 +18,9 @@ export type Destination =
     }
   | {
       kind: 'deployment';
-      /** True when the deployment has a path below the platform's host, or all of a host of its own. */
-      by: 'path' | 'host';
-      /** Its id, slug or name in the path, or the name of its host. */
+      /** It has a path below the platform's host, all of a host of its own, or the root of the platform's. */
+      by: 'path' | 'host' | 'root';
+      /** Its id, slug or name in the path, or the name of its host; empty at the root. */
       reference: string;
       target: string;
       /** The path without the query. */
@@ -36,15 +36,27 @@ export function sourceOf(destination: Destination): AnswerSource {
 
 const byLength = [...PUBLIC_ROUTES].sort((a, b) => b.prefix.length - a.prefix.length);
 
-/** Resolves by the longest prefix that matches on whole segments. `url` is a request target: path and query. */
-export function resolvePath(url: string): Destination {
+/** Nothing below it is routed: services know each other by such paths. */
+const INTERNAL = '/internal';
+
+/**
+ * Resolves by the longest prefix that matches on whole segments.
+ *
+ * @param url a request target: path and query
+ * @param options.hasRoot true when a deployment stands at the root, with every path that is none of the platform's
+ */
+export function resolvePath(url: string, { hasRoot }: { hasRoot: boolean }): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
   if (path.startsWith(RESOURCES_OF_DEPLOYMENTS)) return toMetadata(path, url.slice(path.length));
-  const route = byLength.find(({ prefix, isExact }) =>
-    isExact ? path === prefix || path === `${prefix}/` : path === prefix || path.startsWith(`${prefix}/`),
+  const route = byLength.find(
+    ({ prefix, isExact, isBehindRoot }) =>
+      (isExact ? path === prefix || path === `${prefix}/` : isAtOrBelow(path, prefix)) && !(hasRoot && isBehindRoot),
   );
+  if (!route && hasRoot && !isAtOrBelow(path, INTERNAL) && path !== DEPLOYMENTS_PREFIX) {
+    return { kind: 'deployment', by: 'root', reference: '', target: url, path };
+  }
   if (!route) return { kind: 'none' };
   const { prefix, service, stripPrefix = '' } = route;
   const { limitsBodies = false, isSelfAuthenticating = false, isSignIn = false, requiresHttp11 = false } = route;
@@ -70,6 +82,10 @@ export function resolveAtHost(host: string, url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
   return { kind: 'deployment', by: 'host', reference: host, target: url, path };
+}
+
+function isAtOrBelow(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }
 
 /** Returns undefined for a path that could lead elsewhere than it says. */

@@ -24,6 +24,7 @@ import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import { isKeyless, isMcp, isMetrics } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
+import type { RootDeployment } from './root-deployment.ts';
 import { isRunRequest } from './run-requests.ts';
 
 /** The route plan of a request: where it goes, and as whom. */
@@ -56,6 +57,7 @@ interface Arrival {
 export interface RoutePlannerParts {
   table: DeploymentTable;
   hosts: DeploymentHosts;
+  root: RootDeployment;
   addresses: ClientAddresses;
   /** The load of deployments. */
   load: UpstreamLoad;
@@ -133,27 +135,32 @@ export class RoutePlanner {
 
   async #planDeployment(arrival: Arrival, destination: Destination & { kind: 'deployment' }): Promise<RoutePlan> {
     const { req } = arrival;
-    const { table, load } = this.#parts;
+    const { table, load, root } = this.#parts;
     const { by, reference, target } = destination;
-    const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
+    const found = this.#find(destination);
     if (!table.isLoaded && !found) {
       throw new UnavailableError('Deployments are not known yet', { code: 'routes_unknown', retryAfterSeconds: 1 });
     }
-    const known = by === 'host' ? found : ((await this.#findNamedByCaller(arrival, reference)) ?? found);
+    const known = by === 'path' ? ((await this.#findNamedByCaller(arrival, reference)) ?? found) : found;
     // The deployment decides which pages may call; browsers ask without a key. A deployment that checks its callers
     // itself gets what is below its prefix unchanged.
     const mountPrefix = known?.has_custom_auth ? null : known?.mount_prefix;
-    const open = isKeyless(destination.path, mountPrefix) || isPreflight(req);
+    const needsNoKey = isKeyless(destination.path, mountPrefix);
+    const open = needsNoKey || isPreflight(req);
+    const isAtRoot = by !== 'path' && known !== undefined && known === root.route;
+    const localKey = isAtRoot && !needsNoKey ? await root.keyFor(req) : undefined;
+    const isKeyOptional = isAtRoot && root.isKeyOptional;
     // Metrics of a deployment are not for its users.
     const admit = isMetrics(destination.path, known?.mount_prefix) ? admitWithKey : admitToDeployment;
-    const visit = this.#visit(arrival, isMcp(destination.path, known?.mount_prefix));
+    const isForMcp = isMcp(destination.path, known?.mount_prefix);
+    const visit = { ...this.#visit(arrival), isForMcp, localKey, isKeyOptional };
     const caller = open ? admitWithoutKey(req, known) : await admit(visit, known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
       upstreams: this.#upstreams.of(route),
       load,
       target,
-      prefix: by === 'host' ? '' : `${this.#publicPathOf(req)}${DEPLOYMENTS_PREFIX}/${reference}`,
+      prefix: this.#prefixOf(req, destination),
       caller,
       isService: false,
       platformCookies: 'none',
@@ -164,16 +171,29 @@ export class RoutePlanner {
     };
   }
 
+  #find({ by, reference }: Destination & { kind: 'deployment' }): DeploymentRoute | undefined {
+    const { hosts, root, table } = this.#parts;
+    if (by === 'root') return root.route;
+    return by === 'host' ? hosts.find(reference) : table.find(reference);
+  }
+
+  /** Returns the part of the address that was taken off a deployment's path. */
+  #prefixOf(req: IncomingMessage, { by, reference }: Destination & { kind: 'deployment' }): string {
+    if (by === 'host') return '';
+    return this.#publicPathOf(req) + (by === 'path' ? `${DEPLOYMENTS_PREFIX}/${reference}` : '');
+  }
+
   /** Returns the path of the public URL, which a proxy in front has taken off; none at other addresses of the gateway. */
   #publicPathOf(req: IncomingMessage): string {
     const { host, pathname } = this.#publicUrl;
     return this.#parts.addresses.publicAddressOf(req).host.toLowerCase() === host ? pathname.replace(/\/$/, '') : '';
   }
 
-  #visit({ req, check }: Arrival, isForMcp = false): Visit {
+  #visit({ req, check }: Arrival): Visit {
     const { addresses } = this.#parts;
     const checkFromHere = limitToNetworks(check, addresses.clientOf(req));
-    return { req, address: addresses.publicAddressOf(req), check: checkFromHere, isForMcp };
+    const address = addresses.publicAddressOf(req);
+    return { req, address, check: checkFromHere, isForMcp: false, localKey: undefined, isKeyOptional: false };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
