@@ -6,5 +6,5 @@ it('what is on a public server is the same on the platform, after a killed impor
   const { from, backTo, stop } = await startJavaScriptServers();
   onTestFinished(stop);
   const { deploymentUrl: url, apiKey } = inject('platform');
-  await moveThereAndBack({ graphs: JAVASCRIPT_GRAPHS, threads: 200, from, backTo, deployment: { url, apiKey } });
+  await moveThereAndBack({ graphs: JAVASCRIPT_GRAPHS, threads: 100, from, backTo, deployment: { url, apiKey } });
 });
