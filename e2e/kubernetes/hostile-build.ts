@@ -52,13 +52,10 @@ export async function beginBuild(platform: Platform, builder: Pod, secret: strin
   try {
     await writeFile(path.join(project.folder, 'secret.txt'), secret);
     const { id } = await deploy(platform, project.folder, 'victim', 'sleep 3600');
-    const list = () => runInPod(builder, `ls -d /data/projects/${id}/*`);
-    const folder = await waitFor(list, { what: 'the folder of a build in its pod', intervalMs: 500 });
-    await waitFor(async () => (await runInPod(builder, `cat ${folder}/secret.txt`)) === secret, {
-      what: 'a build that has its files',
-      intervalMs: 500,
-    });
-    return { id, folder };
+    // A build's folder is named by nothing of its deployment.
+    const find = () => runInPod(builder, `grep -lx '${secret}' /data/projects/*/secret.txt`);
+    const file = await waitFor(find, { what: 'a build that has its files in its pod', intervalMs: 500 });
+    return { id, folder: path.dirname(file) };
   } finally {
     await project.remove();
   }
