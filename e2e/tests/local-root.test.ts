@@ -10,8 +10,8 @@ import { type ServedPage, servePage } from '../pages/use-stream/serve-page.ts';
 /** The platform's address: at its root stands the deployment of the project that it was started with. */
 const { url, apiKey } = inject('platform');
 const input = { messages: [{ role: 'user', content: 'hello' }] };
-/** Uses the address that clients have as their default, as a program without a key in its environment does. */
-const client = new Client({ apiUrl: url.replace('127.0.0.1', 'localhost'), apiKey: null });
+/** Uses the address that clients have as their default, with the key of another platform from its environment. */
+const client = new Client({ apiUrl: url.replace('127.0.0.1', 'localhost'), apiKey: 'lsv2_pt_of_another_platform' });
 
 it('a client that knows no more than the address runs an agent, and the platform’s API still needs the key', async () => {
   expect(await (await fetch(`${url}/ok`)).json()).toMatchObject({ ok: true });

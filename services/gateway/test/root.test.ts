@@ -174,14 +174,26 @@ describe('a deployment at the root of a machine of one person', () => {
       expect([path, (await ask(path)).body]).toMatchObject([path, { service: 'deployment', url: path }]);
   });
 
-  it('refuses a wrong key, and tells that none is needed', async () => {
-    for (const headers of [{ 'x-api-key': 'wrong' }, { authorization: 'Bearer wrong' }] as OutgoingHttpHeaders[]) {
-      const { status, body } = await ask('/threads', { headers });
-      expect([status, body.detail]).toEqual([401, expect.stringMatching(/^Invalid API key: here none is needed/)]);
+  it('takes a key of another platform, which SDKs find in the environment, for none, and only from this machine', async () => {
+    const ofAnother: OutgoingHttpHeaders[] = [
+      { 'x-api-key': 'lsv2_pt_of_another_1' },
+      { authorization: 'Bearer other' },
+    ];
+    for (const headers of ofAnother) {
+      const answer = await ask('/threads', { headers: { origin: 'http://localhost:3000', ...headers } });
+      expect(principalOf(answer)).toBe(ofKey);
+      expect(answer.body.headers).not.toMatchObject(headers);
+      for (const elsewhere of [
+        { origin: 'https://evil.example' },
+        { host: 'evil.example' },
+        { 'x-real-ip': '203.0.113.9' },
+      ])
+        expect(await ask('/threads', { headers: { ...headers, ...elsewhere } })).toMatchObject({ status: 401 });
     }
+    expect(await ask('/v2/deployments', { headers: ofAnother[0]! })).toMatchObject({ status: 401 });
     expect(await ask('/threads', { headers: { authorization: 'Basic eDp5' } })).toMatchObject({ status: 401 });
     expect(principalOf(await ask('/threads', { headers: { 'x-api-key': platform.key.key } }))).toBe(ofKey);
-    expect(platform.reached).toHaveLength(1);
+    expect(platform.reached).toHaveLength(3);
   });
 
   it('is reached by pages of this machine, of Studio and of named origins, which ask before they call', async () => {
@@ -309,7 +321,8 @@ describe('a deployment at the root with an auth handler of its own', () => {
   afterAll(() => platform.close());
 
   it('asks its handler about requests without a key, and about those of its users', async () => {
-    for (const headers of [{}, { authorization: 'Bearer of-ada' }] as OutgoingHttpHeaders[]) {
+    const ofAnother = { 'x-api-key': 'lsv2_pt_of_another_1' };
+    for (const headers of [{}, { authorization: 'Bearer of-ada' }, ofAnother] as OutgoingHttpHeaders[]) {
       const answer = await platform.ask('/threads', { headers });
       expect(answer).toMatchObject({ status: 200, body: { headers } });
       expect(principalOf(answer)).toBeUndefined();

@@ -37,8 +37,8 @@ export interface Visit {
   isForMcp: boolean;
   /** The key as which a request without credentials counts; undefined where it needs one. */
   localKey: string | undefined;
-  /** True where a request of this machine would need no key. */
-  isKeyOptional: boolean;
+  /** Returns the key as which a request counts whose own the platform does not know; undefined for one that needs its own. */
+  keyInsteadOfUnknown(): Promise<string | undefined>;
 }
 
 /** Admits a request unchanged, for others to judge. */
@@ -68,9 +68,15 @@ export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefi
     throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
   requireNoSessionToken(credential);
   requireUseOfToken(credential, visit);
-  const request = keyCheckFor(credential, route);
-  const answer = await check(request);
-  if (answer.kind === 'refused') throw refusalOf(credential, visit);
+  let request = keyCheckFor(credential, route);
+  let answer = await check(request);
+  if (answer.kind === 'refused') {
+    const instead = await visit.keyInsteadOfUnknown();
+    if (instead === undefined) throw refusalOf(credential);
+    request = keyCheckFor(instead, route);
+    answer = await check(request);
+    if (answer.kind === 'refused') throw refusalOf(instead);
+  }
   if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
   if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   return admit(answer, request, check, consumedCredentials(apiKey, bearer));
@@ -154,7 +160,11 @@ async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<
   if (looksLikePlatformCredential(apiKey)) {
     const request = keyCheckFor(apiKey, route);
     const answer = await check(request);
-    if (answer.kind === 'refused') throw refusalOf(apiKey, visit);
+    if (answer.kind === 'refused') {
+      // A request that needs no key here is the handler's to judge, as one without.
+      if ((await visit.keyInsteadOfUnknown()) === undefined) throw refusalOf(apiKey);
+      return UNAUTHENTICATED;
+    }
     if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
     if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
     return admit(answer, request, check, consumedCredentials(apiKey, bearer));
@@ -211,14 +221,10 @@ function requireUseOfToken(credential: string, { isForMcp }: Visit): void {
   if (!isForMcp && looksLikeMcpToken(credential)) throw refusalOf(credential);
 }
 
-/** An SDK may send a key of another platform, which it found in its environment: where none is needed, that is told. */
-const UNNEEDED = ': here none is needed, and `apiKey: null` (`api_key=None`) keeps SDKs from sending LANGSMITH_API_KEY';
-
-function refusalOf(credential: string, { isKeyOptional, localKey }: Partial<Visit> = {}): AppError {
-  if (looksLikeAccessToken(credential))
-    return new UnauthorizedError('Invalid access token', { code: 'session_invalid' });
-  const isUnneeded = isKeyOptional && localKey === undefined;
-  return new UnauthorizedError(`Invalid API key${isUnneeded ? UNNEEDED : ''}`, { code: 'api_key_invalid' });
+function refusalOf(credential: string): AppError {
+  return looksLikeAccessToken(credential)
+    ? new UnauthorizedError('Invalid access token', { code: 'session_invalid' })
+    : new UnauthorizedError('Invalid API key', { code: 'api_key_invalid' });
 }
 
 function addressNotAllowed(): ForbiddenError {

@@ -37,11 +37,16 @@ export class LocalRequests {
         code: 'foreign_page',
       });
     }
-    if (!isFromHere(req) || !(await this.#isOfTrustedUser(req))) {
+    if (!(await this.admits(req))) {
       throw new UnauthorizedError('Missing authentication headers: only this machine, by its own names, needs none', {
         code: 'credentials_missing',
       });
     }
+  }
+
+  /** Returns whether it is of this machine, by a program or by a page that may call. */
+  async admits(req: LocalRequest): Promise<boolean> {
+    return !this.#isOfForeignPage(req.headers) && isFromHere(req) && (await this.#isOfTrustedUser(req));
   }
 
   /** Returns whether a page asks that is neither local nor allowed. Programs send none of these headers. */

@@ -34,11 +34,6 @@ export class RootDeployment {
     return this.#read() !== undefined && (!this.#table.isLoaded || this.route !== undefined);
   }
 
-  /** True where requests of this machine need no key. */
-  get isKeyOptional(): boolean {
-    return this.#read()?.api_key !== undefined;
-  }
-
   /**
    * Returns the key as which a request counts that shows no credentials; undefined for one that shows some, and where
    * each needs a key.
@@ -53,6 +48,16 @@ export class RootDeployment {
     }
     await this.#localRequests.require(req);
     return key;
+  }
+
+  /**
+   * Returns the key as which a request counts that shows one which the platform does not know: SDKs send that of another
+   * platform which they find in their environment. Undefined where each needs a key, and for another than a program or
+   * page of this machine.
+   */
+  async keyInsteadOfUnknown(req: IncomingMessage): Promise<string | undefined> {
+    const key = this.#read()?.api_key;
+    return key && (await this.#localRequests.admits(req)) ? key : undefined;
   }
 
   /** Reads the file until it is there. */

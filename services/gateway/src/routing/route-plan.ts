@@ -149,11 +149,11 @@ export class RoutePlanner {
     const open = needsNoKey || isPreflight(req);
     const isAtRoot = by !== 'path' && known !== undefined && known === root.route;
     const localKey = isAtRoot && !needsNoKey ? await root.keyFor(req) : undefined;
-    const isKeyOptional = isAtRoot && root.isKeyOptional;
     // Metrics of a deployment are not for its users.
     const admit = isMetrics(destination.path, known?.mount_prefix) ? admitWithKey : admitToDeployment;
     const isForMcp = isMcp(destination.path, known?.mount_prefix);
-    const visit = { ...this.#visit(arrival), isForMcp, localKey, isKeyOptional };
+    const keyInsteadOfUnknown = async () => (isAtRoot ? root.keyInsteadOfUnknown(req) : undefined);
+    const visit = { ...this.#visit(arrival), isForMcp, localKey, keyInsteadOfUnknown };
     const caller = open ? admitWithoutKey(req, known) : await admit(visit, known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
@@ -193,7 +193,8 @@ export class RoutePlanner {
     const { addresses } = this.#parts;
     const checkFromHere = limitToNetworks(check, addresses.clientOf(req));
     const address = addresses.publicAddressOf(req);
-    return { req, address, check: checkFromHere, isForMcp: false, localKey: undefined, isKeyOptional: false };
+    const keyInsteadOfUnknown = async () => undefined;
+    return { req, address, check: checkFromHere, isForMcp: false, localKey: undefined, keyInsteadOfUnknown };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
