@@ -37,7 +37,7 @@ curl -N ${url}/runs/stream${header} -H 'content-type: application/json' \\
 The same with the SDK (npm install @langchain/langgraph-sdk; save as hello.mjs):
 
 import { Client } from '@langchain/langgraph-sdk';
-const client = new Client({ apiUrl: '${url}', apiKey: ${needsKey ? `'${apiKey}'` : 'null'} });
+const client = new Client({ apiUrl: '${url}'${needsKey ? `, apiKey: '${apiKey}'` : ''} });
 const thread = await client.threads.create();
 const run = client.runs.stream(thread.thread_id, '${graph}', {
   input: ${input},
