@@ -98,10 +98,14 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
 
   const table = new DeploymentTable();
   const hosts = new DeploymentHosts(table, config.DEPLOYMENTS_DOMAIN);
-  const root = new RootDeployment({
+  const root: RootDeployment = new RootDeployment({
     file: config.ROOT_FILE,
     table,
-    localRequests: new LocalRequests({ origins: config.ROOT_ORIGINS ?? [], projectUsers: config.PROJECT_USERS }),
+    localRequests: new LocalRequests({
+      origins: config.ROOT_ORIGINS ?? [],
+      projectUsers: config.PROJECT_USERS,
+      isOfOtherDeployment: (host) => hosts.isDeploymentHost(host) && hosts.find(host) !== root.route,
+    }),
   });
   const feed = new RouteFeed({
     table,
@@ -166,7 +170,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       onDeadRoute: () => feed.reportDeadRoute(),
       newRoutes: () => feed.awaitSnapshot(),
     }),
-    resources: new ProtectedResources({ table, hosts, root, publicUrl: config.PUBLIC_URL }),
+    resources: new ProtectedResources({ table, hosts, publicUrl: config.PUBLIC_URL }),
     exchanges,
     dispatcher,
     unresponsiveUpstreams,

@@ -191,7 +191,6 @@ describe('a deployment at the root of a machine of one person', () => {
         expect(await ask('/threads', { headers: { ...headers, ...elsewhere } })).toMatchObject({ status: 401 });
     }
     expect(await ask('/v2/deployments', { headers: ofAnother[0]! })).toMatchObject({ status: 401 });
-    expect(await ask('/threads', { headers: { authorization: 'Basic eDp5' } })).toMatchObject({ status: 401 });
     expect(principalOf(await ask('/threads', { headers: { 'x-api-key': platform.key.key } }))).toBe(ofKey);
     expect(platform.reached).toHaveLength(3);
   });
@@ -303,13 +302,29 @@ describe('a deployment at the root where each request needs a key', () => {
     expect(await platform.ask('/threads', { headers })).toMatchObject({ status: 200 });
   });
 
-  it('leads MCP clients to tokens for the address that they ask', async () => {
+  it('sends no MCP client for tokens, which nobody issues for the root', async () => {
     const { status, headers } = await platform.ask('/mcp', { method: 'POST' });
-    const { url } = platform.gateway;
-    const metadata = '/.well-known/oauth-protected-resource/mcp';
-    expect([status, headers['www-authenticate']]).toEqual([401, expect.stringContaining(`"${url}${metadata}"`)]);
-    expect(await platform.ask(metadata)).toMatchObject({ status: 200, body: { resource: `${url}/mcp` } });
+    expect([status, headers['www-authenticate']]).toEqual([401, undefined]);
+    const atHost = await platform.ask('/mcp', { method: 'POST', headers: { host: 'mine.localhost' } });
+    expect(atHost.headers['www-authenticate']).toContain('resource_metadata=');
   });
+});
+
+it('keys of another platform are no failures to authenticate where none is needed, and are elsewhere', async () => {
+  const env = { RATE_LIMIT_FAILURES_RPS: '0.001', RATE_LIMIT_FAILURES_BURST: '2' };
+  const platform = await new RootPlatform().open({ env });
+  try {
+    platform.write({ withKey: true });
+    const ask = (path: string, origin: string) =>
+      platform.ask(path, { headers: { origin, 'x-api-key': 'lsv2_pt_of_another_1' } }).then(({ status }) => status);
+    for (let n = 0; n < 4; n += 1) expect(await ask('/threads', 'http://localhost:3000')).toBe(200);
+    const ofForeignPage = [];
+    for (let n = 0; n < 4; n += 1) ofForeignPage.push(await ask('/threads', 'https://evil.example'));
+    expect(ofForeignPage).toEqual([401, 401, 429, 429]);
+    expect(await ask('/threads', 'http://localhost:3000')).toBe(200);
+  } finally {
+    await platform.close();
+  }
 });
 
 describe('a deployment at the root with an auth handler of its own', () => {
@@ -321,13 +336,27 @@ describe('a deployment at the root with an auth handler of its own', () => {
   afterAll(() => platform.close());
 
   it('asks its handler about requests without a key, and about those of its users', async () => {
-    const ofAnother = { 'x-api-key': 'lsv2_pt_of_another_1' };
-    for (const headers of [{}, { authorization: 'Bearer of-ada' }, ofAnother] as OutgoingHttpHeaders[]) {
+    const ofAnother = await platform.ask('/threads', { headers: { 'x-api-key': 'lsv2_pt_of_another_1' } });
+    expect([ofAnother.status, ofAnother.body.headers['x-api-key'], principalOf(ofAnother)]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ]);
+    for (const headers of [{}, { authorization: 'Bearer of-ada' }] as OutgoingHttpHeaders[]) {
       const answer = await platform.ask('/threads', { headers });
       expect(answer).toMatchObject({ status: 200, body: { headers } });
       expect(principalOf(answer)).toBeUndefined();
     }
     expect(await platform.ask('/runs', { headers: { origin: 'https://evil.example' } })).toMatchObject({ status: 403 });
+  });
+
+  it('is asked at its own host about users who show what it alone knows, as where nothing stands at the root', async () => {
+    const headers = { cookie: 'session=of-ada', origin: 'https://app.of-ada.example', host: 'mine.localhost' };
+    const answer = await platform.ask('/threads', { headers });
+    expect([answer.status, principalOf(answer)]).toEqual([200, undefined]);
+    expect(await platform.ask('/threads', { headers: { ...headers, host: 'localhost' } })).toMatchObject({
+      status: 403,
+    });
   });
 
   it('is told by Studio as whom it calls', async () => {

@@ -35,10 +35,8 @@ export interface Visit {
   check: KeyChecker;
   /** True for a request to an MCP server, where alone the tokens for one are good. */
   isForMcp: boolean;
-  /** The key as which a request without credentials counts; undefined where it needs one. */
+  /** The key as which a request counts that shows none, or one that the platform does not know; undefined where it needs one. */
   localKey: string | undefined;
-  /** Returns the key as which a request counts whose own the platform does not know; undefined for one that needs its own. */
-  keyInsteadOfUnknown(): Promise<string | undefined>;
 }
 
 /** Admits a request unchanged, for others to judge. */
@@ -68,15 +66,13 @@ export async function admitWithKey(visit: Visit, route: DeploymentRoute | undefi
     throw new UnauthorizedError('Missing authentication headers', { code: 'credentials_missing' });
   requireNoSessionToken(credential);
   requireUseOfToken(credential, visit);
-  let request = keyCheckFor(credential, route);
+  let request = keyCheckFor(credential, route, visit);
   let answer = await check(request);
-  if (answer.kind === 'refused') {
-    const instead = await visit.keyInsteadOfUnknown();
-    if (instead === undefined) throw refusalOf(credential);
-    request = keyCheckFor(instead, route);
+  if (answer.kind === 'refused' && visit.localKey !== undefined) {
+    request = keyCheckFor(visit.localKey, route, visit);
     answer = await check(request);
-    if (answer.kind === 'refused') throw refusalOf(instead);
   }
+  if (answer.kind === 'refused') throw refusalOf(credential);
   if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
   if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   return admit(answer, request, check, consumedCredentials(apiKey, bearer));
@@ -158,19 +154,19 @@ async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<
   const { apiKey, bearer } = credentialsOf(req.headers);
   for (const credential of [apiKey, bearer]) if (credential !== undefined) requireUseOfToken(credential, visit);
   if (looksLikePlatformCredential(apiKey)) {
-    const request = keyCheckFor(apiKey, route);
+    const request = keyCheckFor(apiKey, route, visit);
     const answer = await check(request);
     if (answer.kind === 'refused') {
-      // A request that needs no key here is the handler's to judge, as one without.
-      if ((await visit.keyInsteadOfUnknown()) === undefined) throw refusalOf(apiKey);
-      return UNAUTHENTICATED;
+      if (localKey === undefined) throw refusalOf(apiKey);
+      // It is the handler's to judge, as one without a key.
+      return { consumes: consumedCredentials(apiKey, bearer) };
     }
     if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
     if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
     return admit(answer, request, check, consumedCredentials(apiKey, bearer));
   }
   if (!looksLikePlatformCredential(bearer)) return UNAUTHENTICATED;
-  const request = keyCheckFor(bearer, route);
+  const request = keyCheckFor(bearer, route, visit);
   const answer = await check(request);
   if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
   // The handler may still know a bearer that the platform does not know.
@@ -178,9 +174,14 @@ async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<
 }
 
 /** Makes the question about a deployment. One that does not exist is asked about as one that nobody reaches. */
-function keyCheckFor(key: string, route: DeploymentRoute | undefined): KeyCheckRequest {
+function keyCheckFor(key: string, route: DeploymentRoute | undefined, { localKey }: Visit): KeyCheckRequest {
   if (!route) return { key, audience: NO_AUDIENCE, workspaceId: NO_WORKSPACE };
-  return { key, audience: `deployment:${route.deployment_id}`, workspaceId: route.workspace_id };
+  return {
+    key,
+    audience: `deployment:${route.deployment_id}`,
+    workspaceId: route.workspace_id,
+    ...(localKey !== undefined && { isHarmless: true }),
+  };
 }
 
 /** @throws ForbiddenError for an id that no workspace and no organization can have */

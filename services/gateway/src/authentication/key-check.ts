@@ -10,6 +10,8 @@ export interface KeyCheckRequest {
   organizationId?: string;
   /** True for a request that began when its token was valid: only the end of the session counts. */
   isInProgress?: boolean;
+  /** True where a wrong key gains nothing that no key would not: it counts as no failure to authenticate. */
+  isHarmless?: boolean;
 }
 
 export type KeyCheckResult =

@@ -5,15 +5,21 @@ import { LocalRequests } from './local-requests.ts';
 const rule = new LocalRequests({
   origins: ['https://app.example', 'chrome-extension://abc'],
   projectUsers: undefined,
+  isOfOtherDeployment: (host) => host === 'other.localhost',
 });
 
 type Headers = Record<string, string>;
 
 /** Says what becomes of a request without credentials, with these headers beside a good `Host`. */
-async function verdictOn(headers: Headers, peer = '127.0.0.1'): Promise<'let in' | 401 | 403> {
+async function verdictOn(headers: Headers, peer = '127.0.0.1', httpVersion = '1.1'): Promise<'let in' | 401 | 403> {
   const all: Headers = { host: '127.0.0.1:2024', ...headers };
   const rawHeaders = Object.entries(all).flat();
-  const req = { headers: all, rawHeaders, socket: { remoteAddress: peer } } as unknown as IncomingMessage;
+  const req = {
+    headers: all,
+    rawHeaders,
+    socket: { remoteAddress: peer, localPort: 2024 },
+    httpVersion,
+  } as unknown as IncomingMessage;
   return rule.require(req).then(
     () => 'let in' as const,
     (error: { status: 401 | 403 }) => error.status,
@@ -41,6 +47,8 @@ const ALLOWED_ORIGINS = [
   'http://127.0.0.1:2024',
   'http://[::1]:8080',
   'http://app.localhost:5173',
+  'http://other.localhost:5173',
+  'http://mine.localhost:2024',
   'https://smith.langchain.com',
   'https://eu.smith.langchain.com',
   'https://app.example',
@@ -66,6 +74,7 @@ const OTHER_ORIGINS = [
   'chrome-extension://localhost',
   'http://0.0.0.0:3000',
   'http://192.168.1.5:3000',
+  'http://other.localhost:2024',
 ];
 const SITES = [undefined, 'same-origin', 'same-site', 'cross-site', 'none'];
 
@@ -130,8 +139,11 @@ it('what a tunnel or a proxy on this machine passes on needs a key, unless it is
     { 'x-forwarded-host': 'agent.tunnel.example' },
     { 'x-forwarded-host': 'localhost, agent.tunnel.example' },
     { forwarded: 'for=127.0.0.1' },
+    { via: '1.1 proxy' },
+    { 'cf-connecting-ip': '203.0.113.9' },
   ] as Headers[])
     expect([headers, await verdictOn(headers)]).toEqual([headers, 401]);
+  expect(await verdictOn({ connection: 'close' }, '127.0.0.1', '1.0')).toBe(401);
   const ofDevelopmentServer = { 'x-forwarded-for': '::1, 127.0.0.1', 'x-forwarded-host': 'localhost:3000' };
   expect(await verdictOn(ofDevelopmentServer)).toBe('let in');
 });

@@ -1,12 +1,15 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { ForbiddenError, isHost, UnauthorizedError } from '@runyard/service-kit';
 import ipaddr from 'ipaddr.js';
 import { findSocketUser } from './socket-user.ts';
 
-type LocalRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>;
+type LocalRequest = Pick<IncomingMessage, 'headers' | 'httpVersion' | 'rawHeaders' | 'socket'>;
 
 /** The pages of LangGraph Studio, one for each region. They call the server on the machine of their reader. */
 const STUDIO_ORIGINS = ['', 'eu.', 'apac.', 'aws.'].map((region) => `https://${region}smith.langchain.com`);
+
+/** Added by proxies and tunnels, whose requests come from anywhere. */
+const PROXY_HEADERS = ['forwarded', 'via', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'x-forwarded-server'];
 
 /** Browsers say so of requests without an origin that a page of the same host, or the person, asked for. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none']);
@@ -19,12 +22,19 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'non
 export class LocalRequests {
   readonly #origins: ReadonlySet<string>;
   readonly #projectUsers: { first: number; last: number } | undefined;
+  readonly #isOfOtherDeployment: (host: string) => boolean;
 
   /**
    * @param options.origins further origins whose pages may call
    * @param options.projectUsers users that run code of projects, as `100000-999999999`: their requests are not local
+   * @param options.isOfOtherDeployment tells the names at which this gateway serves pages of other projects
    */
-  constructor(options: { origins: readonly string[]; projectUsers: string | undefined }) {
+  constructor(options: {
+    origins: readonly string[];
+    projectUsers: string | undefined;
+    isOfOtherDeployment: (host: string) => boolean;
+  }) {
+    this.#isOfOtherDeployment = options.isOfOtherDeployment;
     this.#origins = new Set([...STUDIO_ORIGINS, ...options.origins]);
     const [first, last] = options.projectUsers?.split('-').map(Number) ?? [];
     this.#projectUsers = first === undefined || last === undefined ? undefined : { first, last };
@@ -32,7 +42,7 @@ export class LocalRequests {
 
   /** @throws ForbiddenError for a page of another site, UnauthorizedError for whoever else is not of this machine */
   async require(req: LocalRequest): Promise<void> {
-    if (this.#isOfForeignPage(req.headers)) {
+    if (this.#isOfForeignPage(req)) {
       throw new ForbiddenError('Pages of this origin may not call without a key: name it with --origin', {
         code: 'foreign_page',
       });
@@ -46,13 +56,23 @@ export class LocalRequests {
 
   /** Returns whether it is of this machine, by a program or by a page that may call. */
   async admits(req: LocalRequest): Promise<boolean> {
-    return !this.#isOfForeignPage(req.headers) && isFromHere(req) && (await this.#isOfTrustedUser(req));
+    return !this.#isOfForeignPage(req) && isFromHere(req) && (await this.#isOfTrustedUser(req));
   }
 
   /** Returns whether a page asks that is neither local nor allowed. Programs send none of these headers. */
-  #isOfForeignPage({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-    if (origin !== undefined) return !this.#origins.has(origin) && !isLocalOrigin(origin);
+  #isOfForeignPage({ headers, socket }: LocalRequest): boolean {
+    const { origin, 'sec-fetch-site': site } = headers;
+    if (origin !== undefined) {
+      if (this.#origins.has(origin)) return false;
+      return !isLocalOrigin(origin) || this.#isServedHere(new URL(origin), socket);
+    }
     return site !== undefined && !OWN_SITES.has(String(site));
+  }
+
+  /** Returns whether this gateway serves the page as one of another project, whose pages are strangers. */
+  #isServedHere({ hostname, port, protocol }: URL, socket: IncomingMessage['socket']): boolean {
+    const own = Number(port || (protocol === 'https:' ? 443 : 80)) === socket.localPort;
+    return own && this.#isOfOtherDeployment(hostname);
   }
 
   /** Code of projects that runs as users of its own must not have the rights of the person who started it. */
@@ -67,10 +87,12 @@ export class LocalRequests {
  * Returns whether a request was made on this machine, for one of its own names. A tunnel or a proxy on the machine is
  * not who asks: what it says of others has to be of this machine too.
  */
-function isFromHere({ headers, rawHeaders, socket }: LocalRequest): boolean {
+function isFromHere({ headers, httpVersion, rawHeaders, socket }: LocalRequest): boolean {
+  // Programs of this machine speak HTTP/1.1: proxies that say nothing of whom they speak for may not.
+  if (httpVersion === '1.0' || PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length !== 1 || !isLocalHost(headers.host)) return false;
-  if (!isLoopback(socket.remoteAddress) || headers.forwarded !== undefined) return false;
+  if (!isLoopback(socket.remoteAddress)) return false;
   const isNamedLocally = (name: string, isLocal: (text: string) => boolean) =>
     String(headers[name] ?? '')
       .split(',')

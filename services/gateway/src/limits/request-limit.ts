@@ -29,10 +29,10 @@ export class RequestLimit {
 
   /** @throws TooManyRequestsError */
   readonly check: KeyChecker = async (request) => {
-    this.#refuseAfterFailures(request);
+    if (!request.isHarmless) this.#refuseAfterFailures(request);
     const answer = await this.#parts.keys.check(request);
     if (answer.kind === 'good') this.#claims = answer.claims;
-    if (answer.kind === 'refused') this.countFailure();
+    if (answer.kind === 'refused' && !request.isHarmless) this.countFailure();
     if (answer.kind === 'out_of_reach') {
       this.#credentialId = credentialIdOf(request.key);
       this.countFailure({ credentialId: this.#credentialId });

@@ -15,7 +15,6 @@ import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import { isMcp, pathBelow } from './keyless-paths.ts';
 import type { Destination } from './resolve-path.ts';
-import type { RootDeployment } from './root-deployment.ts';
 
 /** The metadata of a protected resource (RFC 9728). */
 export interface ProtectedResource {
@@ -28,6 +27,13 @@ export interface ProtectedResource {
 
 type ToDeployment = Destination & { kind: 'deployment' };
 
+/**
+ * The addresses for which org-access issues tokens are those of deployments. The root of a machine of one person is none:
+ * clients that need one ask for the deployment at its own.
+ */
+const hasTokens = (destination: Destination): destination is ToDeployment =>
+  destination.kind === 'deployment' && destination.by !== 'root';
+
 /** The permissions without which an MCP client can do nothing. */
 const NEEDED: readonly Permission[] = ['runs:read', 'runs:create'];
 
@@ -38,22 +44,20 @@ const NEEDED: readonly Permission[] = ['runs:read', 'runs:create'];
 export class ProtectedResources {
   readonly #table: DeploymentTable;
   readonly #hosts: DeploymentHosts;
-  readonly #root: RootDeployment;
   readonly #publicUrl: URL;
   /** The name that org-access gives itself: clients compare. */
   readonly #issuer: string;
 
-  constructor(options: { table: DeploymentTable; hosts: DeploymentHosts; root: RootDeployment; publicUrl: string }) {
+  constructor(options: { table: DeploymentTable; hosts: DeploymentHosts; publicUrl: string }) {
     this.#table = options.table;
     this.#hosts = options.hosts;
-    this.#root = options.root;
     this.#issuer = options.publicUrl.replace(/(?<!\/)\/+$/, '');
     this.#publicUrl = new URL(this.#issuer);
   }
 
   /** Returns the metadata that a request asks for; undefined for any other request, and for what is not known here. */
   describe(req: IncomingMessage, destination: Destination, address: PublicAddress): ProtectedResource | undefined {
-    if (destination.kind !== 'deployment' || !isReading(req.method)) return undefined;
+    if (!hasTokens(destination) || !isReading(req.method)) return undefined;
     if (!destination.path.includes(PROTECTED_RESOURCE_PATH)) return undefined;
     const route = this.#find(destination);
     const path = route && !route.has_custom_auth ? resourceIn(destination.path, route.mount_prefix) : undefined;
@@ -75,7 +79,7 @@ export class ProtectedResources {
     address: PublicAddress,
     { status, claims }: { status: number; claims: Pick<PrincipalClaims, 'permissions'> | undefined },
   ): string | undefined {
-    if (destination.kind !== 'deployment' || (status !== 401 && status !== 403)) return undefined;
+    if (!hasTokens(destination) || (status !== 401 && status !== 403)) return undefined;
     const route = this.#find(destination);
     if (route?.has_custom_auth || !isMcp(destination.path, route?.mount_prefix)) return undefined;
     const lacksPermission = claims !== undefined && !NEEDED.every((each) => claims.permissions.includes(each));
@@ -88,7 +92,6 @@ export class ProtectedResources {
   }
 
   #find({ by, reference }: ToDeployment): DeploymentRoute | undefined {
-    if (by === 'root') return this.#root.route;
     return by === 'host' ? this.#hosts.find(reference) : this.#table.find(reference);
   }
 
@@ -98,8 +101,7 @@ export class ProtectedResources {
     // A proxy that is not trusted hides HTTPS, which the setting knows.
     const root = `${protocol}//${isHost(host) ? host : this.#publicUrl.host}`;
     if (by === 'host') return root;
-    const base = root + pathname.replace(/\/$/, '');
-    return by === 'root' ? base : new URL(`${base}${DEPLOYMENTS_PREFIX}/${reference}`).href;
+    return new URL(`${root}${pathname.replace(/\/$/, '')}${DEPLOYMENTS_PREFIX}/${reference}`).href;
   }
 }
 

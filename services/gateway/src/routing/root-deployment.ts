@@ -35,29 +35,19 @@ export class RootDeployment {
   }
 
   /**
-   * Returns the key as which a request counts that shows no credentials; undefined for one that shows some, and where
-   * each needs a key.
+   * Returns the key as which a request counts that shows no credentials, or those of another platform, which SDKs find in
+   * their environment; undefined where it needs its own.
    *
+   * @param options.mayHaveOwn true where somebody else may know credentials that do not look like any
    * @throws ForbiddenError, UnauthorizedError for a request without credentials that is not of this machine
    */
-  async keyFor(req: IncomingMessage): Promise<string | undefined> {
+  async keyFor(req: IncomingMessage, { mayHaveOwn }: { mayHaveOwn: boolean }): Promise<string | undefined> {
     const key = this.#read()?.api_key;
+    if (key === undefined) return undefined;
     // A browser asks without credentials whether a page may send some.
-    if (key === undefined || hasCredentials(req.headers) || (isPreflight(req) && asksWithCredentials(req.headers))) {
-      return undefined;
-    }
-    await this.#localRequests.require(req);
-    return key;
-  }
-
-  /**
-   * Returns the key as which a request counts that shows one which the platform does not know: SDKs send that of another
-   * platform which they find in their environment. Undefined where each needs a key, and for another than a program or
-   * page of this machine.
-   */
-  async keyInsteadOfUnknown(req: IncomingMessage): Promise<string | undefined> {
-    const key = this.#read()?.api_key;
-    return key && (await this.#localRequests.admits(req)) ? key : undefined;
+    const hasSome = hasCredentials(req.headers) || (isPreflight(req) && asksWithCredentials(req.headers));
+    if (!hasSome && !mayHaveOwn) await this.#localRequests.require(req);
+    return (await this.#localRequests.admits(req)) ? key : undefined;
   }
 
   /** Reads the file until it is there. */

@@ -148,12 +148,14 @@ export class RoutePlanner {
     const needsNoKey = isKeyless(destination.path, mountPrefix);
     const open = needsNoKey || isPreflight(req);
     const isAtRoot = by !== 'path' && known !== undefined && known === root.route;
-    const localKey = isAtRoot && !needsNoKey ? await root.keyFor(req) : undefined;
+    const localKey =
+      isAtRoot && !needsNoKey
+        ? await root.keyFor(req, { mayHaveOwn: by === 'host' && known.has_custom_auth })
+        : undefined;
     // Metrics of a deployment are not for its users.
     const admit = isMetrics(destination.path, known?.mount_prefix) ? admitWithKey : admitToDeployment;
     const isForMcp = isMcp(destination.path, known?.mount_prefix);
-    const keyInsteadOfUnknown = async () => (isAtRoot ? root.keyInsteadOfUnknown(req) : undefined);
-    const visit = { ...this.#visit(arrival), isForMcp, localKey, keyInsteadOfUnknown };
+    const visit = { ...this.#visit(arrival), isForMcp, localKey };
     const caller = open ? admitWithoutKey(req, known) : await admit(visit, known);
     const route = await this.#awaitProcesses(requireRoute(known));
     return {
@@ -193,8 +195,7 @@ export class RoutePlanner {
     const { addresses } = this.#parts;
     const checkFromHere = limitToNetworks(check, addresses.clientOf(req));
     const address = addresses.publicAddressOf(req);
-    const keyInsteadOfUnknown = async () => undefined;
-    return { req, address, check: checkFromHere, isForMcp: false, localKey: undefined, keyInsteadOfUnknown };
+    return { req, address, check: checkFromHere, isForMcp: false, localKey: undefined };
   }
 
   /** Looks a route without processes up once more in new routes: it may have been deployed a moment ago. */
