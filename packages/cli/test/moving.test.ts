@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterruptedError } from '../src/cli-error.ts';
+import { Http } from '../src/connection/http.ts';
+import { AgentServer } from '../src/moving/agent-server.ts';
 import { parseExactly } from '../src/moving/exact-json.ts';
 import { FakeAgentServer } from './support/agent-server.ts';
 import { runyard } from './support/command.ts';
@@ -205,6 +207,185 @@ describe('import', () => {
     [['--from-header', 'nonsense'], 'It is `name: value`'],
   ])('refuses %j', async (flags, message) => {
     expect(await importAll(...flags)).toMatchObject({ exitCode: 2, err: expect.stringContaining(message) });
+  });
+});
+
+/** Adds crons of the source's only graph. @returns the first one's request */
+const cronOfChat = (fields: object = {}) => {
+  const assistant_id = [...source.assistants.keys()][0];
+  return { assistant_id, schedule: '0 9 * * *', payload: { assistant_id, input: { text: 'hi' } }, ...fields };
+};
+const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+
+describe('import from a source that is hostile or broken', () => {
+  it('requests no path of the target that an id leads to', async () => {
+    const hostile = '../../../api/v1/orgs/current/members?x=';
+    const paths: string[] = [];
+    target.intercept = ({ path }) => void paths.push(path);
+    source.addAssistant({ graph_id: 'chat', name: 'Evil' }, hostile);
+    source.addThread({ metadata: { graph_id: 'chat' } }, '../../../v2/deployments/prod?x=');
+    source.addCron(cronOfChat({ thread_id: hostile }));
+    source.addCron(cronOfChat({ assistant_id: hostile }));
+    source.addCron(cronOfChat(), hostile);
+    const ended = await importAll();
+    expect(ended).toMatchObject({ exitCode: 1, out: expect.stringContaining('is not a UUID') });
+    expect(ended.events().at(-1)).toMatchObject({
+      kinds: { assistants: { failed: 1 }, threads: { failed: 1 }, crons: { failed: 3 } },
+    });
+    expect(paths.filter((path) => !path.endsWith('/search'))).toEqual([]);
+  });
+
+  it('sends nothing to a path that the URL parser makes another one of', async () => {
+    const http = new Http({ env: {}, interrupted: new AbortController().signal });
+    const server = new AgentServer({ http, url: target.url, headers: {} });
+    await expect(server.call('DELETE', '/threads/../v2/deployments/prod')).rejects.toThrow('leads elsewhere');
+    expect(target.writes).toEqual([]);
+    await http.close();
+  });
+
+  it("passes on the fields of a cron's runs alone", async () => {
+    source.addCron(cronOfChat({ payload: { input: 1, multitask_strategy: 'reject', next_run_date: 'now' } }));
+    expect(await importAll()).toMatchObject({ exitCode: 0 });
+    const [{ payload }] = target.crons.values();
+    expect(payload).toMatchObject({ input: 1, multitask_strategy: 'reject' });
+    expect(payload).not.toHaveProperty('next_run_date');
+  });
+
+  it('ends with a reason when the source answers the same states for ever', async () => {
+    const id = source.addConversation('tea');
+    source.addConversation('coffee');
+    const state = { values: {}, next: [], tasks: [], metadata: null, checkpoint: { checkpoint_id: 'x' } };
+    source.intercept = ({ path }) =>
+      path === `/threads/${id}/history` ? { status: 200, body: [{ ...state, parent_checkpoint: null }] } : undefined;
+    const ended = await importAll();
+    expect(ended.out).toContain('answers the same states again');
+    expect(ended.events().at(-1)).toMatchObject({ kinds: { threads: { copied: 1, failed: 1 } } });
+  });
+
+  it('ends with a reason when the source answers the same page for ever', async () => {
+    const rows = [{ thread_id: source.addThread(), metadata: {}, status: 'idle', updated_at: '2026-01-01T00:00:00Z' }];
+    source.intercept = ({ path }) => (path === '/threads/search' ? { status: 200, body: rows } : undefined);
+    expect(await importAll()).toMatchObject({
+      exitCode: 1,
+      out: expect.stringContaining('answers the same page again'),
+    });
+  });
+
+  it('counts one odd value as failed, and copies the rest', async () => {
+    const [deep, plain] = [source.addConversation('deep'), source.addConversation('plain')];
+    source.addCron(cronOfChat({ payload: undefined }));
+    source.addCron(cronOfChat());
+    source.putItem(['a'], 'b', { c: 1 });
+    const state = `{"values":{"log":${DEEP}},"next":[],"tasks":[],"metadata":null,"checkpoint":{"checkpoint_id":"x"}}`;
+    let page = 0;
+    source.intercept = ({ path }) => {
+      if (path === `/threads/${deep}/history`) return { status: 200, text: page++ === 0 ? `[${state}]` : '[]' };
+      if (path === `/threads/${deep}/state`) return { status: 200, text: state };
+      return undefined;
+    };
+    const ended = await importAll();
+    expect(ended.events().at(-1)).toMatchObject({
+      kinds: { threads: { copied: 1, failed: 1 }, store: { copied: 1 }, crons: { copied: 1, failed: 1 } },
+    });
+    expect([...target.threads.keys()]).toEqual([plain]);
+  });
+
+  it('refuses an answer that is too long before it fills the memory', async () => {
+    source.addConversation('tea');
+    const http = new Http({ env: {}, interrupted: new AbortController().signal });
+    const url = `${source.url}/assistants/${[...source.assistants.keys()][0]}`;
+    const asked = { method: 'GET' as const, url, headers: {}, isRepeatable: true };
+    await expect(http.send({ ...asked, maxBytes: 10 })).rejects.toThrow('was answered with more than 10 bytes');
+    expect(await http.send({ ...asked, maxBytes: 10_000 })).toMatchObject({ status: 200 });
+    await http.close();
+  });
+});
+
+describe('crons', () => {
+  const enabled = (server: FakeAgentServer) => [...server.crons.values()].map((cron) => cron.enabled);
+
+  it('are not copied between two names of one server', async () => {
+    source.addCron(cronOfChat());
+    const url = source.url.replace('127.0.0.1', 'localhost');
+    const ended = await runyard(['import', '--from', source.url, '--deployment', url, '--only', 'crons']);
+    expect(ended).toMatchObject({ exitCode: 1, err: expect.stringContaining('lead to the same server') });
+    expect(source.crons.size).toBe(1);
+  });
+
+  it('are taken back from a target that enables them at once', async () => {
+    source.addCron(cronOfChat());
+    target.intercept = ({ method, path, body }) => {
+      if (method !== 'POST' || path !== '/runs/crons') return undefined;
+      return { status: 200, body: target.crons.get(target.addCron({ ...body, enabled: true })) };
+    };
+    const ended = await importAll();
+    expect(ended).toMatchObject({ exitCode: 1, out: expect.stringContaining('the target enables crons at once') });
+    expect(target.crons.size).toBe(0);
+  });
+
+  it('that their owner disabled after the switch stay disabled', async () => {
+    source.addCron(cronOfChat());
+    await importAll('--switch-crons');
+    expect(enabled(target)).toEqual([true]);
+    [...target.crons.values()][0].enabled = false;
+    expect(await importAll('--switch-crons')).toMatchObject({ exitCode: 0 });
+    expect(enabled(target)).toEqual([false]);
+  });
+
+  it('follow what the source has enabled at the time of the switch', async () => {
+    const [off, on] = [source.addCron(cronOfChat()), source.addCron(cronOfChat({ enabled: false }))];
+    await importAll();
+    source.crons.get(off).enabled = false;
+    source.crons.get(on).enabled = true;
+    await importAll('--switch-crons');
+    expect(enabled(target)).toEqual([false, true]);
+    expect(enabled(source)).toEqual([false, false]);
+  });
+
+  it('are enabled by the next run when one ended between the two requests', async () => {
+    source.addCron(cronOfChat());
+    await importAll();
+    target.intercept = ({ method }) => (method === 'PATCH' ? { status: 400, body: { detail: 'no' } } : undefined);
+    expect(await importAll('--switch-crons')).toMatchObject({ exitCode: 1 });
+    expect([enabled(source), enabled(target)]).toEqual([[false], [false]]);
+    target.intercept = () => undefined;
+    expect(await importAll('--switch-crons')).toMatchObject({ exitCode: 0 });
+    expect(enabled(target)).toEqual([true]);
+  });
+});
+
+describe('a thread that is written again', () => {
+  let id: string;
+  beforeEach(async () => {
+    id = source.addConversation('tea');
+    await importAll();
+    source.addConversation('later', id);
+    source.threads.get(id).updated_at = new Date(Date.now() + 60_000).toISOString();
+  });
+
+  it('stays as it was while its source cannot be read', async () => {
+    source.intercept = ({ path }) =>
+      path.endsWith('/history') ? { status: 400, body: { detail: 'broken' } } : undefined;
+    expect(await importAll()).toMatchObject({ exitCode: 1 });
+    expect(target.states.get(id)).toHaveLength(6);
+  });
+
+  it('has its earlier state again when the target refuses the new one', async () => {
+    const earlier = target.stateOf(id)?.values;
+    target.intercept = ({ method, path, body }) =>
+      method === 'POST' && path === '/threads' && JSON.stringify(body).includes('later')
+        ? { status: 400, body: { detail: 'no' } }
+        : undefined;
+    const ended = await importAll();
+    expect(ended).toMatchObject({ exitCode: 1, out: expect.stringContaining('its earlier state is there again') });
+    expect(target.stateOf(id)?.values).toEqual(earlier);
+  });
+
+  it('is reported as gone when neither state can be written', async () => {
+    target.intercept = ({ method, path }) =>
+      method === 'POST' && path === '/threads' ? { status: 400, body: { detail: 'no' } } : undefined;
+    const ended = await importAll();
+    expect(ended).toMatchObject({ exitCode: 1, out: expect.stringContaining('its earlier copy is gone there') });
   });
 });
 

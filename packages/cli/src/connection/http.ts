@@ -8,6 +8,8 @@ import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 const RETRY_DELAYS_MS = [250, 1_000, 3_000];
 const RETRY_AFTER_MAX_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 30_000;
+/** An answer is one string, and Node has none that are longer than 512 MiB. */
+const ANSWER_MAX_BYTES = 500 * 1_024 * 1_024;
 /** Status codes of a platform, or of a proxy before it, that is unavailable or overloaded at the moment. */
 const TRY_AGAIN_LATER = new Set([429, 502, 503, 504]);
 
@@ -21,6 +23,8 @@ export interface HttpRequest {
   isRepeatable: boolean;
   /** Milliseconds; default 30 s. */
   timeoutMs?: number;
+  /** Length of the answer above which it is refused; default 500 MiB. */
+  maxBytes?: number;
 }
 
 export interface HttpAnswer {
@@ -57,7 +61,7 @@ export class Http {
     });
   }
 
-  /** @throws CliError when there is no answer; an answer with an error status is an answer */
+  /** @throws CliError when there is no answer, or one too long; an answer with an error status is an answer */
   async send(wanted: HttpRequest): Promise<HttpAnswer> {
     for (let tries = 0; ; tries += 1) {
       const delay = RETRY_DELAYS_MS[tries];
@@ -71,6 +75,7 @@ export class Http {
       } catch (error) {
         this.#interrupted.throwIfAborted();
         this.#say(wanted, reasonOf(error), began);
+        if (error instanceof CliError) throw error;
         const mayRepeat = wanted.isRepeatable || isNeverSent(error);
         if (mayRepeat && delay !== undefined) await this.#pause(delay);
         else throw this.#unanswered(wanted, error, mayRepeat);
@@ -82,7 +87,8 @@ export class Http {
     await this.#dispatcher.destroy();
   }
 
-  async #once({ method, url, headers, body, timeoutMs = ANSWER_TIMEOUT_MS }: HttpRequest) {
+  async #once(wanted: HttpRequest) {
+    const { method, url, headers, body, timeoutMs = ANSWER_TIMEOUT_MS } = wanted;
     return withDeadline(this.#interrupted, timeoutMs, async (signal) => {
       const response = await request(url, {
         dispatcher: this.#dispatcher,
@@ -91,7 +97,7 @@ export class Http {
         body: body?.() ?? null,
         signal,
       });
-      const text = await response.body.text();
+      const text = await readText(response.body, wanted);
       const seconds = Number(response.headers['retry-after']);
       return {
         answer: { status: response.statusCode, text },
@@ -114,6 +120,24 @@ export class Http {
   #say({ method, url }: HttpRequest, outcome: string, began: number): void {
     this.#trace(`${method} ${withoutQuery(url)} ${outcome} (${Date.now() - began} ms)`);
   }
+}
+
+/** @throws CliError for an answer that is too long */
+async function readText(
+  body: AsyncIterable<Buffer>,
+  { method, url, maxBytes = ANSWER_MAX_BYTES }: HttpRequest,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new CliError(`${method} ${withoutQuery(url)} was answered with more than ${maxBytes} bytes.`);
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** Removes the query: signed URLs carry their proof in it, which must not reach screens and logs. */

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { Http, HttpAnswer } from '../connection/http.ts';
 import { detailOf } from '../connection/refusals.ts';
+import { isObject } from './compare.ts';
 import { parseExactly } from './exact-json.ts';
 
 /** Milliseconds for one request: the state of a long thread is written by a single one. */
@@ -31,7 +33,7 @@ export class AgentServer {
   readonly #headers: Record<string, string>;
 
   constructor(options: { http: Http; url: string; headers: Record<string, string> }) {
-    this.url = options.url.replace(/(?<!\/)\/+$/, '');
+    this.url = new URL(options.url).href.replace(/(?<!\/)\/+$/, '');
     this.#http = options.http;
     this.#headers = options.headers;
   }
@@ -41,10 +43,19 @@ export class AgentServer {
    * nothing. @throws ServerRefusedError, CliError when there is no answer
    */
   async call<T>(method: Method, path: string, body?: unknown, options: { isRepeatable?: boolean } = {}): Promise<T> {
+    const text = await this.#send(method, path, body, options);
+    return (text === '' ? undefined : parseExactly(text, this.#nameOf(method, path))) as T;
+  }
+
+  async #send(method: Method, path: string, body?: unknown, options: { isRepeatable?: boolean } = {}): Promise<string> {
+    const url = this.url + path;
+    // The parser resolves `..`: a path that has one may lead to what is beside the agent server.
+    if (new URL(url).href !== url)
+      throw new CliError(`${this.#nameOf(method, path)} leads elsewhere: it was not sent.`);
     const text = body === undefined ? undefined : JSON.stringify(body);
     const answer = await this.#http.send({
       method,
-      url: this.url + path,
+      url,
       headers: {
         ...this.#headers,
         accept: 'application/json',
@@ -54,9 +65,13 @@ export class AgentServer {
       isRepeatable: options.isRepeatable ?? true,
       timeoutMs: ANSWER_TIMEOUT_MS,
     });
-    const what = `${method} ${path.replace(/\?.*$/s, '')} of ${this.url}`;
-    if (answer.status < 200 || answer.status > 299) throw new ServerRefusedError(what, answer);
-    return (answer.text === '' ? undefined : parseExactly(answer.text, what)) as T;
+    const isFine = answer.status >= 200 && answer.status <= 299;
+    if (!isFine) throw new ServerRefusedError(this.#nameOf(method, path), answer);
+    return answer.text;
+  }
+
+  #nameOf(method: Method, path: string): string {
+    return `${method} ${path.replace(/\?.*$/s, '')} of ${this.url}`;
   }
 
   /** Returns undefined where there is no such thing. */
@@ -69,16 +84,27 @@ export class AgentServer {
     }
   }
 
-  /** Asks a search for one page after the other. A page may be shorter than asked for, and an empty one is the last. */
+  /**
+   * Asks a search for one page after the other. A page may be shorter than asked for, and an empty one is the last.
+   *
+   * @throws CliError for a page that was there already: such a server would never end
+   */
   async *search<T>(
     path: string,
     body: Record<string, unknown>,
-    rowsOf: (answer: unknown) => T[] = (answer) => answer as T[],
+    rowsOf: (answer: unknown) => unknown = (answer) => answer,
   ): AsyncGenerator<T[]> {
+    const what = this.#nameOf('POST', path);
+    const seen = new Set<string>();
     for (let offset = 0; ; ) {
-      const rows = rowsOf(await this.call('POST', path, { ...body, limit: PAGE, offset }));
+      const text = await this.#send('POST', path, { ...body, limit: PAGE, offset });
+      const rows: unknown = rowsOf(parseExactly(text, what));
+      if (!Array.isArray(rows) || !rows.every(isObject)) throw new CliError(`${what} was not answered with a list.`);
       if (rows.length === 0) return;
-      yield rows;
+      const hash = createHash('sha256').update(text).digest('base64');
+      if (seen.has(hash)) throw new CliError(`${what} answers the same page again: the server does not take offset.`);
+      seen.add(hash);
+      yield rows as T[];
       offset += rows.length;
     }
   }

@@ -1,6 +1,7 @@
 import type { AgentServer } from './agent-server.ts';
 import { findDifference, isObject, isSame } from './compare.ts';
 import { type CopyContext, copyEach, type TargetGraphs } from './copy-context.ts';
+import { requireUuid } from './uuid.ts';
 
 interface Assistant {
   assistant_id: string;
@@ -9,14 +10,14 @@ interface Assistant {
   description?: string | null;
   config: Record<string, unknown>;
   context?: Record<string, unknown>;
-  metadata: Record<string, unknown>;
+  metadata: Record<string, unknown> | null;
   version: number;
 }
 
 /** The largest number that servers answer at once. */
 const VERSIONS_MAX = 1_000;
 
-const isDefault = ({ metadata }: Assistant) => metadata.created_by === 'system';
+const isDefault = ({ metadata }: Assistant) => metadata?.created_by === 'system';
 
 /** Finds the graphs of a server by their default assistants. */
 export async function readGraphs(server: AgentServer): Promise<TargetGraphs> {
@@ -47,6 +48,7 @@ async function copyAssistant(
   { assistant_id: id, graph_id, version }: Assistant,
   { source, target, tally, graphs, isDryRun }: CopyContext,
 ): Promise<void> {
+  requireUuid(id, 'assistant_id');
   if (!graphs.has(graph_id)) return tally.add('skipped', id, `the target has no graph ${graph_id}`);
   const path = `/assistants/${id}`;
   const versions = await readVersions(source, path);

@@ -1,5 +1,6 @@
-import { CliError, ExitCode, InterruptedError } from '../cli-error.ts';
+import { CliError, ExitCode, InterruptedError, reasonOf } from '../cli-error.ts';
 import type { AgentServer } from './agent-server.ts';
+import { nameOf } from './row-name.ts';
 import type { Tally } from './tally.ts';
 
 /** The servers, options and counts that copying one kind of things needs. */
@@ -34,8 +35,9 @@ export async function copyEach<T>(
 ): Promise<void> {
   let failuresInARow = 0;
   const fail = (row: T, error: unknown) => {
-    if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
-    tally.add('failed', idOf(row), error.message);
+    if (error instanceof InterruptedError) throw error;
+    // Odd values, as one nested too deeply, break the copying of their row and not of the others.
+    tally.add('failed', nameOf(row, idOf), reasonOf(error));
     failuresInARow = mayPass(error) ? 0 : failuresInARow + 1;
     if (failuresInARow >= FAILURES_MAX) throw error;
   };
@@ -57,6 +59,7 @@ export async function copyEach<T>(
 }
 
 /** Returns whether the next thing may succeed although this one failed. */
-function mayPass({ exitCode }: CliError): boolean {
-  return exitCode !== ExitCode.unreachable && exitCode !== ExitCode.denied;
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof CliError)) return true;
+  return error.exitCode !== ExitCode.unreachable && error.exitCode !== ExitCode.denied;
 }

@@ -25,7 +25,7 @@ const identityOf = (item: Item) => `${JSON.stringify([item.namespace, item.key])
 function listItems(source: AgentServer): AsyncGenerator<Item[]> {
   // Reading must not prolong how long the source keeps an item.
   const everything = { namespace_prefix: [], refresh_ttl: false };
-  return source.search('/store/items/search', everything, (answer) => (answer as { items: Item[] }).items);
+  return source.search('/store/items/search', everything, (answer) => (answer as { items?: unknown } | null)?.items);
 }
 
 async function copyItem(item: Item, { target, tally, isDryRun }: CopyContext): Promise<void> {

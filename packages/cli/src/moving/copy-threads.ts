@@ -1,24 +1,20 @@
-import { ExitCode } from '../cli-error.ts';
-import { type AgentServer, ServerRefusedError } from './agent-server.ts';
-import { findMissing, isSame } from './compare.ts';
+import type { AgentServer } from './agent-server.ts';
+import { findMissing } from './compare.ts';
 import { type CopyContext, copyEach } from './copy-context.ts';
-import { DrawnGraphs, findNodeLeadingTo } from './drawn-graph.ts';
+import { type DrawnGraph, DrawnGraphs, findNodeLeadingTo } from './drawn-graph.ts';
+import { EarlierCopy } from './earlier-copy.ts';
 import { Fingerprint } from './fingerprint.ts';
-import { withoutEmptyFields } from './messages.ts';
 import { createThread, differenceOf, readHistory, readState, readTtl, type ThreadHistory } from './read-thread.ts';
-import { lastStateOnly, leadTo, nameNodes } from './supersteps.ts';
-import { checkpointIdOf, type Superstep, type ThreadState } from './thread-states.ts';
+import { type NewThread, StateAttempt } from './state-attempt.ts';
+import { lastStateOnly, nameNodes } from './supersteps.ts';
+import { checkpointIdOf } from './thread-states.ts';
+import { requireUuid } from './uuid.ts';
 
 interface ThreadRow {
   thread_id: string;
   updated_at: string;
   metadata: Record<string, unknown>;
   status: string;
-}
-interface NewThread {
-  thread_id: string;
-  metadata: Record<string, unknown>;
-  ttl?: { strategy: string; ttl: number };
 }
 
 export interface ThreadOptions {
@@ -68,6 +64,7 @@ class ThreadCopier {
   async copy(thread: ThreadRow): Promise<void> {
     const { source, target, tally, graphs, isDryRun } = this.#context;
     const { thread_id: id, metadata } = thread;
+    requireUuid(id, 'thread_id');
     const graph = typeof metadata.graph_id === 'string' ? metadata.graph_id : undefined;
     if (thread.status === 'busy') {
       return tally.add('skipped', id, 'a run is in flight at the source: run the command again when it has ended');
@@ -82,9 +79,8 @@ class ThreadCopier {
       }
     }
     if (isDryRun) return tally.add('copied', id);
-    if (existing) await target.call('DELETE', pathOf(id));
     const ttl = await readTtl(source, pathOf(id));
-    await this.#write({ thread_id: id, metadata, ...(ttl && { ttl }) }, graph);
+    await this.#write({ thread_id: id, metadata, ...(ttl && { ttl }) }, graph, existing);
   }
 
   /** Returns where the target's thread differs, or null. */
@@ -109,18 +105,34 @@ class ThreadCopier {
     return checkpointIdOf(await readState(target, id)) === undefined;
   }
 
-  async #write(thread: NewThread, graph: string | undefined): Promise<void> {
+  async #write(thread: NewThread, graph: string | undefined, existing: ThreadRow | undefined): Promise<void> {
     const { source, target, tally, graphs } = this.#context;
     const { thread_id: id } = thread;
     const length = this.#withoutHistory ? 2 : undefined;
     const history = graph === undefined ? undefined : await readHistory(source, id, length);
     const assistant = graph === undefined ? undefined : graphs.get(graph);
-    if (history === undefined || assistant === undefined) {
+    const drawn = assistant && (await this.#drawn.get(assistant.assistantId));
+    const earlier = existing && (await EarlierCopy.read(target, { ...thread, metadata: existing.metadata }, drawn));
+    try {
+      if (history && drawn) return await this.#writeHistory(thread, history, drawn, earlier);
+      await earlier?.delete();
       await createThread(target, thread);
-      return tally.add('copied', id);
+      tally.add('copied', id);
+    } catch (error) {
+      throw earlier ? await earlier.putBack(error) : error;
     }
-    const node = findNodeLeadingTo(await this.#drawn.get(assistant.assistantId), history.newest.next) ?? '';
-    const attempt = new StateAttempt(target, thread, history.newest);
+  }
+
+  async #writeHistory(
+    thread: NewThread,
+    history: ThreadHistory,
+    drawn: DrawnGraph,
+    earlier: EarlierCopy | undefined,
+  ): Promise<void> {
+    const { target, tally } = this.#context;
+    const { thread_id: id } = thread;
+    const node = findNodeLeadingTo(drawn, history.newest.next) ?? '';
+    const attempt = new StateAttempt(target, thread, history.newest, earlier);
     const last = lastStateOnly(history.newest, history.lastNodes);
     const plans = this.#withoutHistory ? [last] : [history.supersteps, last];
     for (const plan of plans) {
@@ -145,65 +157,6 @@ function notesOf(
     ...(hasMovedFields ? ['the token counts of its messages are in additional_kwargs'] : []),
   ];
   return notes.length > 0 ? notes.join('; ') : undefined;
-}
-
-/** Tries to write a state in one way after the other, until the target has the same. */
-class StateAttempt {
-  readonly #target: AgentServer;
-  readonly #thread: NewThread;
-  readonly #wanted: ThreadState;
-  #refused: ServerRefusedError | undefined;
-  #isFirst = true;
-  /** The path at which the written state differs from the wanted one. */
-  difference = 'state';
-  /** True when the target has fields of messages elsewhere. */
-  hasMovedFields = false;
-
-  constructor(target: AgentServer, thread: NewThread, wanted: ThreadState) {
-    this.#target = target;
-    this.#thread = thread;
-    this.#wanted = wanted;
-  }
-
-  /** @returns where it differs, or null */
-  async make(supersteps: Superstep[]): Promise<string | null> {
-    const difference = await this.#makeOnce(supersteps);
-    if (difference?.startsWith('next') !== true) return difference;
-    return this.#makeOnce(leadTo(this.#wanted.next, supersteps));
-  }
-
-  /** Leaves what was written last, or throws why nothing could be. */
-  async leave(): Promise<void> {
-    if (this.#refused === undefined) return;
-    await this.#delete();
-    throw this.#refused;
-  }
-
-  async #makeOnce(supersteps: Superstep[]): Promise<string | null> {
-    if (!this.#isFirst) await this.#delete();
-    this.#isFirst = false;
-    this.#refused = undefined;
-    try {
-      await createThread(this.#target, { ...this.#thread, supersteps: withoutEmptyFields(supersteps) as Superstep[] });
-    } catch (error) {
-      if (!(error instanceof ServerRefusedError) || error.exitCode !== ExitCode.failed) throw error;
-      this.#refused = error;
-      return 'state';
-    }
-    const made = await readState(this.#target, this.#thread.thread_id);
-    const difference = differenceOf(this.#wanted, made);
-    if (difference !== null) this.difference = difference;
-    this.hasMovedFields = !isSame(withoutEmptyFields(this.#wanted.values ?? {}), withoutEmptyFields(made.values ?? {}));
-    return difference;
-  }
-
-  async #delete(): Promise<void> {
-    try {
-      await this.#target.call('DELETE', pathOf(this.#thread.thread_id));
-    } catch (error) {
-      if (!(error instanceof ServerRefusedError) || error.status !== 404) throw error;
-    }
-  }
 }
 
 function pathOf(threadId: string): string {

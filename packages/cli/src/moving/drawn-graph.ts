@@ -1,6 +1,6 @@
 import type { AgentServer } from './agent-server.ts';
 
-interface DrawnGraph {
+export interface DrawnGraph {
   nodes: { id: string }[];
   edges: { source: string; target: string }[];
 }

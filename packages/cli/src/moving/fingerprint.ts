@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { nameOf } from './row-name.ts';
 
 /** Sums up a list, whatever its order, in little memory: two lists with the same sum have the same items. */
 export class Fingerprint {
@@ -9,7 +10,7 @@ export class Fingerprint {
   async *watch<T>(pages: AsyncIterable<T[]>, identityOf: (row: T) => string): AsyncGenerator<T[]> {
     for await (const rows of pages) {
       for (const row of rows) {
-        this.#sum = BigInt.asUintN(64, this.#sum + hashOf(identityOf(row)));
+        this.#sum = BigInt.asUintN(64, this.#sum + hashOf(nameOf(row, identityOf)));
         this.#count += 1;
       }
       yield rows;

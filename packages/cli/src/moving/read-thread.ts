@@ -1,3 +1,4 @@
+import { CliError } from '../cli-error.ts';
 import { type AgentServer, ServerRefusedError } from './agent-server.ts';
 import { findDifference } from './compare.ts';
 import { comparable } from './messages.ts';
@@ -26,6 +27,7 @@ export function readState(server: AgentServer, threadId: string): Promise<Thread
  * Reads the states of a thread, a page at a time; undefined for a thread without any.
  *
  * @param length the number of states from the newest on that are read
+ * @throws CliError for a server that answers the same states again, which would never end
  */
 export async function readHistory(
   server: AgentServer,
@@ -35,6 +37,7 @@ export async function readHistory(
   const supersteps = new SuperstepsOfHistory();
   let newest: ThreadState | undefined;
   let lastNodes: string[] = [];
+  const seen = new Set<string>();
   for (let count = 0, before = ''; count < length; ) {
     const query = new URLSearchParams({ limit: String(Math.min(PAGE, length - count)), ...(before && { before }) });
     const states = await server.call<ThreadState[]>('GET', `/threads/${threadId}/history?${query}`);
@@ -47,6 +50,8 @@ export async function readHistory(
     const last = states.at(-1);
     before = (last && checkpointIdOf(last)) ?? '';
     if (before === '') break;
+    if (seen.has(before)) throw new CliError('the source answers the same states again: it does not take `before`');
+    seen.add(before);
   }
   return newest && { newest, lastNodes, supersteps: supersteps.finish(), left: supersteps.left };
 }
@@ -89,5 +94,13 @@ export async function createThread(
     await server.call('POST', '/threads', { ...body, if_exists: 'raise' });
   } catch (error) {
     if (!(error instanceof ServerRefusedError) || error.status !== 409) throw error;
+  }
+}
+
+export async function deleteThread(server: AgentServer, threadId: string): Promise<void> {
+  try {
+    await server.call('DELETE', `/threads/${threadId}`);
+  } catch (error) {
+    if (!(error instanceof ServerRefusedError) || error.status !== 404) throw error;
   }
 }

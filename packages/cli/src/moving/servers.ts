@@ -6,6 +6,7 @@ import type { Http } from '../connection/http.ts';
 import { API_KEY_VARIABLES, checkUrl, findVariable } from '../connection/settings.ts';
 import { readFolderEnv } from '../project/project.ts';
 import { AgentServer } from './agent-server.ts';
+import { isUuid } from './uuid.ts';
 
 export interface DeploymentFlags extends ConnectionFlags {
   /** Name, id or address of the deployment. */
@@ -51,7 +52,7 @@ export async function withServers<T>(
   const key = flags.apiKey || findVariable(API_KEY_VARIABLES, await readFolderEnv(context.cwd), context.env);
   const http = openHttp(flags, context);
   try {
-    return await open(http, { url: flags.deployment, headers: headersOf(flags, key, flags.tenantId) });
+    return await open(http, { url: checkUrl(flags.deployment), headers: headersOf(flags, key, flags.tenantId) });
   } finally {
     await http.close();
   }
@@ -62,8 +63,9 @@ function headersOf(flags: DeploymentFlags, apiKey: string | undefined, tenantId:
 }
 
 async function findUrl(nameOrId: string, controlPlane: ControlPlane): Promise<string> {
-  const isId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(nameOrId);
-  const found = isId ? await controlPlane.getDeployment(nameOrId) : await controlPlane.findDeployment(nameOrId);
+  const found = isUuid(nameOrId)
+    ? await controlPlane.getDeployment(nameOrId)
+    : await controlPlane.findDeployment(nameOrId);
   if (!found) throw new CliError(`There is no deployment ${nameOrId}.`, ExitCode.notFound);
   const url = found.source_config.custom_url;
   if (!url) throw new CliError(`The deployment ${nameOrId} has no address yet: it has no revision that serves.`);

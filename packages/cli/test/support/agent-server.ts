@@ -28,9 +28,12 @@ export class FakeAgentServer {
   readonly items = new Map<string, Body>();
   /** Requests that changed something. */
   readonly writes: string[] = [];
-  /** Returns an answer in place of the real one. */
-  intercept: (request: { method: string; path: string; body: Body }) => { status: number; body: unknown } | undefined =
-    () => undefined;
+  /** Returns an answer in place of the real one; `text` is JSON that is too deep to be written from a value. */
+  intercept: (request: {
+    method: string;
+    path: string;
+    body: Body;
+  }) => { status: number; body?: unknown; text?: string } | undefined = () => undefined;
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
 
   get url(): string {
@@ -131,9 +134,10 @@ export class FakeAgentServer {
     const body = text === '' ? undefined : JSON.parse(text);
     const isRead = method === 'GET' || /\/(search|versions)$/.test(path);
     if (!isRead) this.writes.push(`${method} ${path}`);
-    const answer = this.intercept({ method, path, body }) ?? this.#respond(method, path, query, body);
+    const intercepted = this.intercept({ method, path, body });
+    const answer = intercepted ?? this.#respond(method, path, query, body);
     response.writeHead(answer.status, { 'content-type': 'application/json' });
-    response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body));
+    response.end(intercepted?.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body)));
   }
 
   #respond(method: string, path: string, query: URLSearchParams, body: Body): { status: number; body?: unknown } {
@@ -152,7 +156,11 @@ export class FakeAgentServer {
     if (path === '/runs/crons' || route === 'POST /threads/*/runs/crons')
       return this.#createCron(body, first === 'threads' ? id : null);
     if (method === 'PATCH' && path.startsWith('/runs/crons/')) {
-      return found(Object.assign(this.crons.get(path.split('/')[3] ?? ''), body));
+      const cron = this.crons.get(path.split('/')[3] ?? '');
+      return found(Object.assign(cron, { ...body, metadata: { ...cron.metadata, ...body.metadata } }));
+    }
+    if (method === 'DELETE' && path.startsWith('/runs/crons/')) {
+      return this.crons.delete(path.split('/')[3] ?? '') ? { status: 204 } : missing;
     }
     if (path === '/store/items') {
       if (method === 'GET')
