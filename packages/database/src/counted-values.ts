@@ -12,5 +12,6 @@ export function countedValues(count: (bytes: number) => void): pg.CustomTypesCon
       return parse(text);
     };
   };
-  return { getTypeParser: getTypeParser as typeof pg.types.getTypeParser };
+  // The client also sends it as the list of the parameters' types, which is empty: Postgres finds them out.
+  return Object.assign([], { getTypeParser: getTypeParser as typeof pg.types.getTypeParser });
 }
