@@ -42,12 +42,13 @@ export class LocalRequests {
 
   /** @throws ForbiddenError for a page of another site, UnauthorizedError for whoever else is not of this machine */
   async require(req: LocalRequest): Promise<void> {
-    if (this.#isOfForeignPage(req)) {
+    const from = await this.#originOf(req);
+    if (from === 'foreign page') {
       throw new ForbiddenError('Pages of this origin may not call without a key: name it with --origin', {
         code: 'foreign_page',
       });
     }
-    if (!(await this.admits(req))) {
+    if (from === 'elsewhere') {
       throw new UnauthorizedError('Missing authentication headers: only this machine, by its own names, needs none', {
         code: 'credentials_missing',
       });
@@ -56,7 +57,12 @@ export class LocalRequests {
 
   /** Returns whether it is of this machine, by a program or by a page that may call. */
   async admits(req: LocalRequest): Promise<boolean> {
-    return !this.#isOfForeignPage(req) && isFromHere(req) && (await this.#isOfTrustedUser(req));
+    return (await this.#originOf(req)) === 'here';
+  }
+
+  async #originOf(req: LocalRequest): Promise<'here' | 'foreign page' | 'elsewhere'> {
+    if (this.#isOfForeignPage(req)) return 'foreign page';
+    return isFromHere(req) && (await this.#isOfTrustedUser(req)) ? 'here' : 'elsewhere';
   }
 
   /** Returns whether a page asks that is neither local nor allowed. Programs send none of these headers. */

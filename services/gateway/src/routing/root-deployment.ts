@@ -46,8 +46,9 @@ export class RootDeployment {
     if (key === undefined) return undefined;
     // A browser asks without credentials whether a page may send some.
     const hasSome = hasCredentials(req.headers) || (isPreflight(req) && asksWithCredentials(req.headers));
-    if (!hasSome && !mayHaveOwn) await this.#localRequests.require(req);
-    return (await this.#localRequests.admits(req)) ? key : undefined;
+    if (hasSome || mayHaveOwn) return (await this.#localRequests.admits(req)) ? key : undefined;
+    await this.#localRequests.require(req);
+    return key;
   }
 
   /** Reads the file until it is there. */
