@@ -1,6 +1,6 @@
 /**
- * Starts the platform as a stranger does: `npm start` in this checkout or an installed `runyard`, with a data folder of its own
- * and free ports.
+ * Starts the platform as a stranger does: `npm start` in this checkout or an installed `runyard`, with a data folder of
+ * its own and free ports.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';

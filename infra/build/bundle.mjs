@@ -12,6 +12,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ifAbsent } from './if-absent.mjs';
 import { compilersInFiles, escapeWideCharacters, findWideTemplates } from './lean-bundles.mjs';
 import { filesOfServices } from './service-files.mjs';
 import { thinSourceMap } from './thin-source-maps.mjs';
@@ -87,11 +88,4 @@ function refuse(faults) {
   if (faults.length === 0) return;
   for (const fault of faults) console.error(fault);
   process.exit(1);
-}
-
-function ifAbsent(value) {
-  return (error) => {
-    if (error.code === 'ENOENT') return value;
-    throw error;
-  };
 }

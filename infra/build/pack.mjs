@@ -6,8 +6,10 @@ import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installed, repository, run, StepError } from '../bootstrap/steps.mjs';
+import { ifAbsent } from './if-absent.mjs';
 
 const folder = join(repository, 'packages/runyard');
+const { name, version, dependencies } = await readJson('packages/runyard/package.json');
 
 /** Left out of the package: what the drivers of clusters load. Whoever runs a cluster has images. */
 const ELSEWHERE = new Set(['@kubernetes/client-node']);
@@ -16,11 +18,11 @@ const { values } = parseArgs({ options: { out: { type: 'string', default: '.' } 
 const out = resolve(process.env.INIT_CWD ?? process.cwd(), values.out);
 await mkdir(out, { recursive: true });
 await rm(join(folder, 'dist'), { recursive: true, force: true });
-const shared = JSON.parse(await readFile(join(repository, 'infra/platform-services/package.json'), 'utf8'));
+const shared = await readJson('infra/platform-services/package.json');
 const services = await readdir(join(repository, 'services'));
 const bundles = [
   // The others are in the bundle of those that share a process.
-  ...services.filter((name) => !shared.dependencies[`@runyard/${name}`]).map((name) => `services/${name}`),
+  ...services.filter((each) => !shared.dependencies[`@runyard/${each}`]).map((each) => `services/${each}`),
   ...['infra/platform-services', 'infra/launcher', 'packages/cli'],
 ];
 await requireDependencies(bundles);
@@ -30,25 +32,23 @@ const places = [
   ...['infra/local/package.json', 'infra/local/kafka'],
 ];
 for (const place of places) {
-  await cp(join(repository, place), join(folder, 'dist', place), { recursive: true }).catch((error) => {
-    if (error.code !== 'ENOENT' || !place.endsWith('migrations')) throw error;
-  });
+  const copying = cp(join(repository, place), join(folder, 'dist', place), { recursive: true });
+  // Not every service has a database.
+  await (place.endsWith('migrations') ? copying.catch(ifAbsent()) : copying);
 }
 await run('Packing', installed('pnpm'), ['--dir', folder, 'pack', '--pack-destination', out], { quiet: true });
-process.stdout.write(`${join(out, await tarballName())}\n`);
+process.stdout.write(`${join(out, `${name}-${version}.tgz`)}\n`);
 
-async function tarballName() {
-  const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  return `${name}-${version}.tgz`;
+async function readJson(path) {
+  return JSON.parse(await readFile(join(repository, path), 'utf8'));
 }
 
 /** @throws StepError when a bundle leaves a package out that the published one does not depend on */
 async function requireDependencies(packages) {
-  const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  for (const name of packages) {
-    const config = await readFile(join(repository, name, 'build.config.json'), 'utf8').catch(() => '{}');
-    for (const external of JSON.parse(config).external ?? [])
-      if (!dependencies[external] && !ELSEWHERE.has(external))
-        throw new StepError(`${name} needs ${external}, which packages/runyard/package.json does not depend on.`);
+  for (const each of packages) {
+    const { external = [] } = await readJson(`${each}/build.config.json`).catch(ifAbsent({}));
+    for (const needed of external)
+      if (!dependencies[needed] && !ELSEWHERE.has(needed))
+        throw new StepError(`${each} needs ${needed}, which packages/runyard/package.json does not depend on.`);
   }
 }

@@ -20,7 +20,8 @@ export interface LauncherFlags {
   help: boolean;
 }
 
-export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka] [--host HOST] [--auth] [--origin URL]…
+export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka] [--host HOST] [--auth]
+             [--origin URL]…
 
   --project DIR    the LangGraph project to deploy (default: examples/hello-agent)
   --port N         where the platform listens on this machine; 0 takes a free port (default: 2024)

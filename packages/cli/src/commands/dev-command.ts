@@ -5,8 +5,8 @@ import { parseWholeNumber } from './options.ts';
 
 const HELP = `
 The services are those of this package, or of a checkout of Runyard that RUNYARD_HOME names or this command lies in:
-there they are installed and built as far as anything changed. While it runs, other commands in this folder speak with it when nothing
-else says where the platform is. Ctrl-C stops everything; the data stays.`;
+there they are installed and built as far as anything changed. While it runs, other commands in this folder speak with it
+when nothing else says where the platform is. Ctrl-C stops everything; the data stays.`;
 
 export function addDevCommand(program: Command, context: CommandContext, end: (exitCode: number) => void): void {
   program

@@ -1,5 +1,6 @@
 import { CliError, ExitCode, InterruptedError, reasonOf } from '../cli-error.ts';
 import type { AgentServer } from './agent-server.ts';
+import { Fingerprint } from './fingerprint.ts';
 import { nameOf } from './row-name.ts';
 import type { Tally } from './tally.ts';
 
@@ -56,6 +57,23 @@ export async function copyEach<T>(
     const waiting = rows.values();
     await Promise.all(Array.from({ length: concurrency }, () => copyRows(waiting)));
   }
+}
+
+/**
+ * Copies each row of a list, and lists them again afterwards.
+ *
+ * @param list.identityOf another one for a row that has changed
+ * @returns whether the source changed meanwhile
+ */
+export async function copyWatched<T>(
+  list: { read(): AsyncIterable<T[]>; idOf(row: T): string; identityOf(row: T): string },
+  context: CopyContext,
+  copyOne: (row: T) => Promise<void>,
+): Promise<{ hasChanged: boolean }> {
+  const [before, after] = [new Fingerprint(), new Fingerprint()];
+  await copyEach(before.watch(list.read(), list.identityOf), context, list.idOf, copyOne);
+  for await (const _page of after.watch(list.read(), list.identityOf));
+  return { hasChanged: !before.equals(after) };
 }
 
 /** Returns whether the next thing may succeed although this one failed. */

@@ -1,7 +1,6 @@
 import type { AgentServer } from './agent-server.ts';
 import { isSame } from './compare.ts';
-import { type CopyContext, copyEach } from './copy-context.ts';
-import { Fingerprint } from './fingerprint.ts';
+import { type CopyContext, copyWatched } from './copy-context.ts';
 
 interface Item {
   namespace: string[];
@@ -12,11 +11,8 @@ interface Item {
 
 /** Copies the items of the store. @returns whether the source changed meanwhile */
 export async function copyItems(context: CopyContext): Promise<{ hasChanged: boolean }> {
-  const { source } = context;
-  const [before, after] = [new Fingerprint(), new Fingerprint()];
-  await copyEach(before.watch(listItems(source), identityOf), context, idOf, (item) => copyItem(item, context));
-  for await (const _page of after.watch(listItems(source), identityOf));
-  return { hasChanged: !before.equals(after) };
+  const list = { read: () => listItems(context.source), idOf, identityOf };
+  return copyWatched(list, context, (item) => copyItem(item, context));
 }
 
 const idOf = ({ namespace, key }: Item) => `${namespace.join('.')}/${key}`;

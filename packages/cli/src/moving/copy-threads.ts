@@ -1,9 +1,8 @@
 import type { AgentServer } from './agent-server.ts';
 import { findMissing } from './compare.ts';
-import { type CopyContext, copyEach } from './copy-context.ts';
+import { type CopyContext, copyWatched } from './copy-context.ts';
 import { type DrawnGraph, DrawnGraphs, findNodeLeadingTo } from './drawn-graph.ts';
 import { EarlierCopy } from './earlier-copy.ts';
-import { Fingerprint } from './fingerprint.ts';
 import { createThread, differenceOf, readHistory, readState, readTtl, type ThreadHistory } from './read-thread.ts';
 import { type NewThread, StateAttempt } from './state-attempt.ts';
 import { lastStateOnly, nameNodes } from './supersteps.ts';
@@ -29,12 +28,9 @@ export async function copyThreads(
   context: CopyContext,
   { metadata, withoutHistory }: ThreadOptions,
 ): Promise<{ hasChanged: boolean }> {
-  const { source } = context;
-  const [before, after] = [new Fingerprint(), new Fingerprint()];
   const copier = new ThreadCopier(context, withoutHistory);
-  await copyEach(before.watch(listThreads(source, metadata), identityOf), context, idOf, (row) => copier.copy(row));
-  for await (const _page of after.watch(listThreads(source, metadata), identityOf));
-  return { hasChanged: !before.equals(after) };
+  const list = { read: () => listThreads(context.source, metadata), idOf, identityOf };
+  return copyWatched(list, context, (thread) => copier.copy(thread));
 }
 
 const idOf = ({ thread_id }: ThreadRow) => thread_id;

@@ -1,3 +1,4 @@
+import { isUuid } from '@runyard/contracts';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ConnectionFlags, openHttp, withControlPlane } from '../connection/connect.ts';
@@ -6,7 +7,6 @@ import type { Http } from '../connection/http.ts';
 import { API_KEY_VARIABLES, checkUrl, findVariable } from '../connection/settings.ts';
 import { readFolderEnv } from '../project/project.ts';
 import { AgentServer } from './agent-server.ts';
-import { isUuid } from './uuid.ts';
 
 export interface DeploymentFlags extends ConnectionFlags {
   /** Name, id or address of the deployment. */
