@@ -11,7 +11,7 @@ const PARTS: [pattern: RegExp, name: string][] = [
   [/langgraph-api/, 'langgraph-api'],
   [/langgraph_cli/, 'langgraph dev'],
   [/postgres/, 'postgres'],
-  [/redis-server/, 'redis'],
+  [/(redis|valkey)-server/, 'redis'],
   [/kafka\.Kafka/, 'kafka'],
 ];
 
