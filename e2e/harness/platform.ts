@@ -48,7 +48,7 @@ export interface PlatformOptions {
   command?: readonly string[];
   /** True for a platform whose events go over Kafka. Default: over Redis Streams, as they do for whoever asks for nothing. */
   kafka?: boolean;
-  /** Further flags of the command. */
+  /** Further flags of the command. Default: edits of the project do not reload it. */
   flags?: readonly string[];
   /** Variables over this process's own environment. */
   env?: Record<string, string>;
@@ -58,12 +58,27 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
   const [program, ...words] = options.command ?? NPM_START;
   const project = options.project ?? PROBE_PROJECT;
-  const args = [...words, '--project', project, '--port', '0', '--data-dir', dataDir, ...(options.flags ?? [])];
+  const args = [
+    ...words,
+    '--project',
+    project,
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+    ...(options.flags ?? ['--no-reload']),
+  ];
   if (options.kafka) args.push('--kafka');
   const child = spawn(program!, args, {
     cwd: repository,
     // Tests receive webhooks there; `localhost` by its name stays refused.
-    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LISTENER_LEASE_SECONDS: '4', ...options.env },
+    env: {
+      ...process.env,
+      OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
+      LISTENER_LEASE_SECONDS: '4',
+      BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+      ...options.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -38,7 +38,16 @@ export async function startPlatform(options: {
   const { repository, project } = options;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'runyard-bench-')));
   const begun = performance.now();
-  const flags = ['--project', project, '--port', '0', '--data-dir', dataDir, ...(options.kafka ? ['--kafka'] : [])];
+  const flags = [
+    '--project',
+    project,
+    '--port',
+    '0',
+    '--no-reload',
+    '--data-dir',
+    dataDir,
+    ...(options.kafka ? ['--kafka'] : []),
+  ];
   const launcher = spawn(process.execPath, [join(repository, 'infra/launcher/dist/main.js'), ...flags], {
     cwd: repository,
     env: { ...process.env, ...options.env },

@@ -2,6 +2,7 @@ import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
+import type { ReloadMode } from './services/service-settings.ts';
 
 export interface LauncherFlags {
   /** The folder of the project to deploy, which contains a `langgraph.json`. */
@@ -17,11 +18,14 @@ export interface LauncherFlags {
   needsKey: boolean;
   /** Origins whose pages may call it without a key, besides local ones. */
   origins: string[];
+  /** True when an edit of the project becomes a revision at once. */
+  reloads: boolean;
+  reload: ReloadMode;
   help: boolean;
 }
 
 export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka] [--host HOST] [--auth]
-             [--origin URL]…
+             [--origin URL]… [--reload drain|resume] [--no-reload]
 
   --project DIR    the LangGraph project to deploy (default: examples/hello-agent)
   --port N         where the platform listens on this machine; 0 takes a free port (default: 2024)
@@ -31,6 +35,9 @@ export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [
                    and this one does then, too
   --auth           the agent server at the root needs a key, also for this machine
   --origin URL     pages of this origin may call it without a key, as local ones and LangGraph Studio may; repeatable
+  --reload MODE    what runs in flight do when an edit replaces their code: drain, they end on the old one within three
+                   minutes and else go on with the new one (default); resume, they go on with the new one at once
+  --no-reload      edits of the project take effect at the next start
 `;
 
 /** A scheme and a host, as browsers send it; also of an extension. */
@@ -58,8 +65,15 @@ export function readFlags(args: string[], repository: string): LauncherFlags {
     port,
     dataDir: values['data-dir'] ? resolve(typedIn, values['data-dir']) : resolve(repository, '.runyard'),
     kafka: values.kafka ?? false,
+    reloads: !values['no-reload'],
+    reload: readReload(values.reload),
     help: values.help ?? false,
   };
+}
+
+function readReload(mode = 'drain'): ReloadMode {
+  if (mode === 'drain' || mode === 'resume') return mode;
+  throw new InfrastructureError(`--reload ${mode} is not a way to reload: give drain or resume.`);
 }
 
 /** Returns whether nobody but this machine can reach what listens there. */
@@ -79,6 +93,8 @@ function parse(args: string[]) {
         host: { type: 'string' },
         auth: { type: 'boolean' },
         origin: { type: 'string', multiple: true },
+        reload: { type: 'string' },
+        'no-reload': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

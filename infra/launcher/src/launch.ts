@@ -15,6 +15,7 @@ import type { Progress } from './progress.ts';
 import { installProjectDependencies } from './project/install-dependencies.ts';
 import { readProject } from './project/read-project.ts';
 import { writeReadyFile, writeRootFile } from './ready-file.ts';
+import { reloadOnEdits, watchProject } from './reload/reload-project.ts';
 import { chooseProjectUsers, closeDataFolder } from './services/project-users.ts';
 import { startServices } from './services/start-services.ts';
 import { formatWelcome } from './welcome.ts';
@@ -94,6 +95,12 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const { apiKey, setupPath } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
     const client = new PlatformClient(services.url, { 'x-api-key': apiKey });
     await installing;
+    const watch = options.reloads
+      ? await open(
+          () => watchProject(project, { dataDir, progress }),
+          (part) => part.close(),
+        )
+      : undefined;
     const deployments = await deployProject({ client, project, progress, stopping });
     const [deployment] = deployments;
     await writeRootFile(rootFile, { deployment_id: deployment.id, ...(!options.needsKey && { api_key: apiKey }) });
@@ -109,7 +116,9 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const { needsKey } = options;
     const setupUrl = setupPath === null ? null : url + setupPath;
     progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graph, dataDir, projects: users.line }));
-    await Promise.race([untilAborted(stopping), services.firstFailure]);
+    const reload = { client, deploymentId: deployment.id, supervisor, progress, stopping };
+    const reloading = watch ? [reloadOnEdits(project.folder, { ...reload, watch })] : [];
+    await Promise.race([untilAborted(stopping), services.firstFailure, ...reloading]);
   } finally {
     if (closings.length > 0) progress.step('Stopping');
     for (const close of closings) await close().catch((error) => progress.step(`While stopping: ${error.message}`));

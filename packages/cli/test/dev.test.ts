@@ -24,7 +24,16 @@ it.each([
   const project = projectFolder('agent');
   const dataDir = join(project, '.runyard');
   const controller = new AbortController();
-  const flags = ['--port', '0', '--auth', '--origin', 'https://a.example', '--origin', 'https://b.example'];
+  const flags = [
+    '--port',
+    '0',
+    '--auth',
+    '--origin',
+    'https://a.example',
+    '--origin',
+    'https://b.example',
+    '--no-reload',
+  ];
   const running = runyard(['dev', ...flags], {
     cwd: project,
     env: { RUNYARD_HOME: home },
@@ -44,6 +53,7 @@ it.each([
     '--data-dir',
     dataDir,
     '--auth',
+    '--no-reload',
     '--origin',
     'https://a.example',
     '--origin',

@@ -12,6 +12,8 @@ export interface Lifecycle {
   onStop(name: string, close: () => unknown, options?: { timeoutMs?: number }): void;
   /** Runs `begin` at the very start of stopping, before anything is closed; waits for it only until its limit. */
   onDrain(name: string, begin: () => unknown): void;
+  /** Runs `begin` when a stop in progress has to come to its end: what it still waits for is given up in order. */
+  onHurry(begin: () => void): void;
   /** Reports the service as ready from now on: all its parts have started. */
   ready(): void;
   readonly isReady: boolean;
@@ -35,6 +37,7 @@ export class ServiceLifecycle implements Lifecycle {
   readonly #logger: Logger;
   readonly #closings: Closing[] = [];
   readonly #drains: { name: string; begin: () => unknown }[] = [];
+  #hurries: (() => void)[] = [];
   readonly #stopping = new AbortController();
   #ready = false;
   #stopped: Promise<void> | undefined;
@@ -67,6 +70,18 @@ export class ServiceLifecycle implements Lifecycle {
 
   onDrain(name: string, begin: () => unknown): void {
     this.#drains.push({ name, begin });
+  }
+
+  onHurry(begin: () => void): void {
+    this.#hurries.push(begin);
+  }
+
+  /** Hurries the stop in progress. Returns whether some part can, and has not been hurried before. */
+  hurry(): boolean {
+    const hurries = this.#hurries;
+    this.#hurries = [];
+    for (const begin of hurries) begin();
+    return hurries.length > 0;
   }
 
   ready(): void {

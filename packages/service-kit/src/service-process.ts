@@ -13,7 +13,8 @@ const EXIT_BAD_CONFIG = 78;
 
 /**
  * The whole of a service's main.ts. Ends the process: 0 after a clean stop, 1 after a crash or a part that did not
- * close, 78 when the configuration is wrong. SIGTERM and SIGINT stop gracefully, a second one at once. The death of the
+ * close, 78 when the configuration is wrong. SIGTERM and SIGINT stop gracefully, a second one at once, or
+ * in order but without a grace where a service has one. The death of the
  * parent process also stops it when RUNYARD_PARENT_FD names a pipe that the parent holds.
  */
 export async function runService<T extends TObject>(definition: ServiceDefinition<T>): Promise<void> {
@@ -57,8 +58,9 @@ async function runProcess(
   const stopped = new Promise<unknown>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        if (services.some(({ context }) => context.lifecycle.isDraining)) process.exit(EXIT_CRASH);
-        void stopAll(signal);
+        const stopping = services.filter(({ context }) => context.lifecycle.isDraining);
+        if (stopping.length === 0) void stopAll(signal);
+        else if (!stopping.some(({ context }) => context.lifecycle.hurry())) process.exit(EXIT_CRASH);
       });
     }
     // The reader of the log may have exited. Without a listener, that error would be an uncaught one, which is logged,

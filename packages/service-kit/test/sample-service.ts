@@ -10,8 +10,14 @@ await runService({
     SAMPLE_BEHAVIOUR: Type.String({ default: 'well' }),
   }),
   async run(config, { lifecycle, logger }) {
+    let endGrace: () => void;
+    const graceEnded = new Promise<void>((resolve) => {
+      endGrace = resolve;
+    });
+    if (config.SAMPLE_BEHAVIOUR === 'graceful') lifecycle.onHurry(() => endGrace());
     lifecycle.onStop('part', async () => {
       if (config.SAMPLE_BEHAVIOUR === 'stuck') await new Promise(() => {});
+      if (config.SAMPLE_BEHAVIOUR === 'graceful') await graceEnded;
       logger.info('part closed');
     });
     // The timer keeps the process running like a server.

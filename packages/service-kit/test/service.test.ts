@@ -58,6 +58,26 @@ describe('a service process', () => {
     expect(output).toContain('part closed');
   });
 
+  it('with a grace ends that at a second signal, and closes its parts', async () => {
+    start('graceful');
+    await up();
+    child.kill('SIGTERM');
+    await waitFor(() => output.includes('sample: stopping'));
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(output).toContain('part closed');
+  });
+
+  it('without a grace ends at once at a second signal', async () => {
+    start('stuck');
+    await up();
+    child.kill('SIGTERM');
+    await waitFor(() => output.includes('sample: stopping'));
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([1, null]);
+    expect(output).not.toContain('part closed');
+  });
+
   it('stops when the parent process has exited', async () => {
     start('well');
     await up();

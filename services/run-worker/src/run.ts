@@ -240,6 +240,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     { timeoutMs: graceMs + DRAIN_MS + 5_000 },
   );
+  lifecycle.onHurry(() => executions.endGrace());
   lifecycle.onStop('sweeper', () => sweeper.stop());
   lifecycle.onDrain('claiming', async () => {
     await claims.stop();

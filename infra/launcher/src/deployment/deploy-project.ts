@@ -5,6 +5,7 @@ import type { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
 import type { ProjectFolder } from '../project/read-project.ts';
 import type { ReadyDeployment } from '../ready-file.ts';
+import { followRevision, RevisionFailedError } from './follow-revision.ts';
 
 interface DeployOptions {
   client: PlatformClient;
@@ -59,23 +60,18 @@ async function resume(deployment: Deployment, options: DeployOptions): Promise<D
 async function waitUntilDeployed(
   deployment: Deployment,
   revisionId: string | null,
-  options: DeployOptions,
+  { client, progress, stopping }: DeployOptions,
 ): Promise<void> {
-  const path = `/v2/deployments/${deployment.id}/revisions/${revisionId}`;
-  let shown = '';
-  for (;;) {
-    options.stopping.throwIfAborted();
-    const revision = await options.client.call<Revision>('GET', path);
-    if (revision.status === 'DEPLOYED') return;
-    if (/FAILED|SKIPPED|INTERRUPTED/.test(revision.status)) {
-      throw new InfrastructureError(
-        `${deployment.name} could not be deployed (${revision.status}): ${revision.status_message ?? 'no reason was given'}`,
-      );
-    }
-    if (revision.status !== shown) options.progress.step(`  ${revision.status.toLowerCase().replaceAll('_', ' ')}`);
-    shown = revision.status;
-    await pause(100);
-  }
+  await followRevision({
+    client,
+    deploymentId: deployment.id,
+    revisionId: String(revisionId),
+    signal: stopping,
+    onStatus: (status) => progress.step(`  ${status.toLowerCase().replaceAll('_', ' ')}`),
+  }).catch((error: unknown) => {
+    if (error instanceof RevisionFailedError) throw new InfrastructureError(`${deployment.name} ${error.message}`);
+    throw error;
+  });
 }
 
 /** Waits for the gateway, which gets the route to a new revision a moment after the revision is deployed. */

@@ -66,6 +66,7 @@ describe('installProjectDependencies', () => {
     graphs: ['g'] as [string],
     envFile: null,
     python: null,
+    watchedPaths: [],
   });
 
   it('installs missing dependencies', async () => {

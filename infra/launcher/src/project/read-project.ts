@@ -11,6 +11,7 @@ import {
   readProject as readProjectFile,
 } from '@runyard/project';
 import { findMissingInstallation } from './install-dependencies.ts';
+import { watchedPaths } from './watched-paths.ts';
 
 /** A LangGraph project on this machine, with what starting it needs. */
 export interface ProjectFolder {
@@ -25,6 +26,8 @@ export interface ProjectFolder {
   envFile: string | null;
   /** The Python that runs it, where an environment has its packages; null for the system's, and for JavaScript. */
   python: string | null;
+  /** Folders and files that it is loaded from. */
+  watchedPaths: string[];
 }
 
 /** @throws InfrastructureError with everything that keeps the project from starting and that shows before it runs */
@@ -50,6 +53,7 @@ export async function readProject(folder: string): Promise<ProjectFolder> {
     graphs: project.graphs.map(({ graphId }) => graphId) as [string, ...string[]],
     envFile: project.envFile,
     python: project.language === 'python' ? await findPython(path) : null,
+    watchedPaths: await watchedPaths(project),
   };
 }
 

@@ -5,6 +5,7 @@ const PASSED_ON = {
   'control-plane': ['OUTBOUND_ALLOWED_NETWORKS', 'LISTENER_LEASE_SECONDS', 'DRIVER'],
   'data-plane': [
     'OUTBOUND_ALLOWED_NETWORKS',
+    'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS',
     // These choose the drivers, and the container engine that runs images.
     'DRIVER',
     'CONTAINER_ENGINE_COMMAND',

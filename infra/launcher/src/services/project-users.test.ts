@@ -30,7 +30,7 @@ function decide(environment: NodeJS.ProcessEnv = {}, dataDir = inWork('data'), p
   return chooseProjectUsers({
     repository: inWork('repository'),
     dataDir,
-    project: { ...project, envFile: inWork('project/prod.env') },
+    project: { ...project, envFile: inWork('project/prod.env'), watchedPaths: [] },
     environment,
   });
 }

@@ -25,10 +25,16 @@ export interface ServiceSettings {
 }
 
 /**
- * The grace of the deployments' workers at stop: runs that have not ended by then are handed back and continue at the
- * next start.
+ * The grace of the deployments' workers when everything stops: runs that have not ended by then are handed back and
+ * continue at the next start.
  */
-const graceSeconds = 5;
+const stopSeconds = 5;
+
+/** The grace of those that an edit replaces: runs that have not ended by then continue on the edited code. */
+const replacedSeconds = { drain: 180, resume: 0 } as const;
+
+/** The fate of runs in flight when their code is edited. */
+export type ReloadMode = keyof typeof replacedSeconds;
 
 /** Services listen there unless their `HOST` says otherwise. */
 const LOOPBACK = '127.0.0.1';
@@ -49,6 +55,7 @@ export async function createServiceSettings(options: {
   rootFile: string;
   /** Origins whose pages may call there without a key, besides local ones. */
   origins: string[];
+  reload: ReloadMode;
   /** The environment in which the platform is started. */
   environment: NodeJS.ProcessEnv;
   projectUsers: ProjectUserSettings | null;
@@ -133,7 +140,7 @@ export async function createServiceSettings(options: {
   const dataPlane: ServiceSettings = {
     name: 'data-plane',
     port: ports.dataPlane,
-    stopMs: (graceSeconds + 4) * 1_000,
+    stopMs: (stopSeconds + 4) * 1_000,
     // The service that runs projects gets nothing that opens another one, nor the platform's user of the brokers.
     env: {
       ...shared.env,
@@ -143,7 +150,8 @@ export async function createServiceSettings(options: {
       AGENT_API_COMMAND: bundle('agent-api'),
       RUN_WORKER_COMMAND: bundle('run-worker'),
       ...options.projectUsers,
-      BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
+      BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(replacedSeconds[options.reload]),
+      STOP_GRACE_SECONDS: String(stopSeconds),
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('data-plane', options.environment),
     },

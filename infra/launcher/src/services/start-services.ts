@@ -6,7 +6,7 @@ import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
 import { assignProcesses } from './processes.ts';
 import type { ProjectUserSettings } from './project-users.ts';
-import { createServiceSettings, type ServiceSettings, urlOf } from './service-settings.ts';
+import { createServiceSettings, type ReloadMode, type ServiceSettings, urlOf } from './service-settings.ts';
 import { superviseService } from './supervised-service.ts';
 
 export interface Services {
@@ -26,6 +26,7 @@ export async function startServices(options: {
   port: number;
   rootFile: string;
   origins: string[];
+  reload: ReloadMode;
   supervisor: Supervisor;
   servers: Servers;
   progress: Progress;

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { type DevFlags, dev } from '../dev/dev.ts';
 import { parseWholeNumber } from './options.ts';
@@ -25,6 +25,13 @@ export function addDevCommand(program: Command, context: CommandContext, end: (e
       '--origin <url...>',
       'pages of this origin may call it without a key, as local ones and LangGraph Studio may',
     )
+    .addOption(
+      new Option(
+        '--reload <mode>',
+        'after an edit, runs in flight end on the code before it (drain, the default), or go on with the new one',
+      ).choices(['drain', 'resume']),
+    )
+    .option('--no-reload', 'edits of the project take effect at the next start')
     .addHelpText('after', HELP)
     .action(async (flags: DevFlags) => end(await dev(flags, context)));
 }

@@ -61,6 +61,13 @@ export const dataPlaneVariables = {
     maximum: 3600,
     description: 'Grace of the deployments that set none themselves, and of this service when it stops.',
   }),
+  STOP_GRACE_SECONDS: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 3600,
+      description: 'A shorter grace for the deployments that end with this service, as on a laptop.',
+    }),
+  ),
 };
 
 /** The settings that running deployments needs. */

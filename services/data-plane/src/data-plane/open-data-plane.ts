@@ -130,7 +130,8 @@ export async function openDataPlane(
     everyMs: config.METRICS_SAMPLE_SECONDS * 1000,
     logger,
   });
-  const stopMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000 + STOP_MARGIN_MS;
+  const graceSeconds = config.STOP_GRACE_SECONDS ?? config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS;
+  const stopMs = graceSeconds * 1000 + STOP_MARGIN_MS;
   const stop = () => {
     const { graceMs = stopMs, isReleased = true } = options.stopOptions();
     return reconciler.stop(graceMs, { release: isReleased });

@@ -80,6 +80,20 @@ it('a run that is not decrypted, or is lost before, frees its slot and is not ex
   expect([fake.runs, freed.mock.calls.length]).toEqual([[], 3]);
 });
 
+it('a run in flight is asked to stop at its next step once the grace has been ended', async () => {
+  const fake = new FakeHost();
+  const executions = executionsOn(fake);
+  const run = claimedRun();
+  executions.start(run);
+  await expect.poll(() => fake.runs).toHaveLength(1);
+  const ended = executions.finishOrHandBack({ graceMs: 3_600_000, drainMs: 3_600_000 });
+  expect(fake.runs[0]!.drains).toBe(0);
+  executions.endGrace();
+  await expect.poll(() => fake.runs[0]!.drains).toBe(1);
+  executions.lose(run.fence);
+  await ended;
+});
+
 it('a late loss of an attempt does not harm the next one, which this worker has as well', async () => {
   const fake = new FakeHost();
   const executions = executionsOn(fake);

@@ -15,6 +15,7 @@ export class Executions {
   /** Runs that are claimed and not decrypted yet, by id. */
   readonly #delayed = new Map<string, DelayedRun>();
   #isDraining = false;
+  #endGrace: () => void = () => undefined;
   #idle: (() => void)[] = [];
 
   constructor(options: ExecutionsOptions) {
@@ -103,7 +104,10 @@ export class Executions {
    * to be handed back. Resolves when none is left.
    */
   async finishOrHandBack({ graceMs, drainMs }: { graceMs: number; drainMs: number }): Promise<void> {
-    if (await this.#isEmptyWithin(graceMs)) return;
+    const graceEnded = new Promise<void>((resolve) => {
+      this.#endGrace = resolve;
+    });
+    if (await this.#isEmptyWithin(graceMs, graceEnded)) return;
     this.#isDraining = true;
     for (const execution of this.#running.values()) execution.drain();
     if (await this.#isEmptyWithin(drainMs)) return;
@@ -111,12 +115,21 @@ export class Executions {
     await this.#empty();
   }
 
-  async #isEmptyWithin(ms: number): Promise<boolean> {
+  /** Ends the grace of `finishOrHandBack`. */
+  endGrace(): void {
+    this.#endGrace();
+  }
+
+  async #isEmptyWithin(ms: number, ...cuts: Promise<void>[]): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), ms);
     });
-    const isEmpty = await Promise.race([this.#empty().then(() => true as const), late]);
+    const isEmpty = await Promise.race([
+      this.#empty().then(() => true as const),
+      late,
+      ...cuts.map((cut) => cut.then(() => false as const)),
+    ]);
     clearTimeout(timer);
     return isEmpty;
   }

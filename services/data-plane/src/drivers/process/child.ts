@@ -9,6 +9,8 @@ export interface ChildOptions {
   env: Record<string, string>;
   /** Variables that must not be in an environment, where other processes of the same user could read them. */
   secrets: Record<string, string>;
+  /** True when it has a grace of its own, which a second SIGTERM ends. */
+  hasGrace?: boolean;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
 }
 
@@ -25,16 +27,21 @@ export type Launched = Pick<Child, 'exited' | 'exit' | 'stop' | 'kill'> & Partia
 const SECRETS_FD = 3;
 const PARENT_FD = 4;
 
+/** Milliseconds that a process may take to hand back what it has not finished, before it is killed. */
+const HAND_BACK_MS = 3_000;
+
 /**
  * One operating system process. It gets its secrets over a pipe and holds the reading end of another that this process
  * never writes to: when this process ends, in whatever way, the child sees the pipe close and stops.
  */
 export class Child {
   readonly #process: ChildProcess;
+  readonly #hasGrace: boolean;
   readonly exited: Promise<ChildExit>;
   #exit: ChildExit | undefined;
 
   constructor(options: ChildOptions) {
+    this.#hasGrace = options.hasGrace ?? false;
     this.#process = spawn(process.execPath, ['--enable-source-maps', options.entry], {
       env: {
         ...options.env,
@@ -65,12 +72,17 @@ export class Child {
     return this.#exit;
   }
 
-  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has ended. */
+  /**
+   * Sends SIGTERM, and SIGKILL after `graceMs`. A process with a grace of its own is told before that it has to end.
+   * Resolves when the process has ended.
+   */
   async stop(graceMs: number): Promise<ChildExit> {
     if (this.#exit) return this.#exit;
     this.#process.kill('SIGTERM');
-    const force = setTimeout(() => this.#process.kill('SIGKILL'), graceMs);
-    return this.exited.finally(() => clearTimeout(force));
+    const timers = [setTimeout(() => this.#process.kill('SIGKILL'), graceMs)];
+    if (this.#hasGrace && graceMs > HAND_BACK_MS)
+      timers.push(setTimeout(() => this.#process.kill('SIGTERM'), graceMs - HAND_BACK_MS));
+    return this.exited.finally(() => timers.forEach(clearTimeout));
   }
 
   kill(): void {

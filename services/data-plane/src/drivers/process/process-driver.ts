@@ -38,7 +38,8 @@ export class ProcessDriver implements OpenDriver {
           const { env, secrets } = childVariables(spec, project, platform, role);
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
           const user = users && { GRAPH_HOST_USER: users.userOf(spec.deploymentId) };
-          return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, onLine });
+          const hasGrace = role === 'run-worker';
+          return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, hasGrace, onLine });
         },
       };
     });

@@ -13,6 +13,7 @@ import { readFileSync } from 'node:fs';
 const { behaviour } = JSON.parse(readFileSync(3, 'utf8'));
 if (behaviour === 'ends') process.exit(4);
 if (behaviour === 'deaf') process.on('SIGTERM', () => {});
+if (behaviour === 'graceful') process.once('SIGTERM', () => process.once('SIGTERM', () => process.exit(0)));
 let answers = true;
 createServer((request, response) => {
   if (request.url === '/hang') answers = false;
@@ -49,6 +50,7 @@ function keep(behaviour: string): SupervisedService {
         entry,
         env: { PORT: String(port) },
         secrets: { behaviour },
+        hasGrace: behaviour === 'graceful',
         onLine: (line) => lines.push(line),
       });
       launches.push(child);
@@ -114,5 +116,11 @@ describe('a supervised service', () => {
     await keep('deaf').start(AbortSignal.timeout(HANGS_AFTER_MS));
     await service.stop(50);
     expect(launches[0]!.exit).toMatchObject({ signal: 'SIGKILL' });
+  });
+
+  it('that has a grace is told when that is over, before it is ended by force', async () => {
+    await keep('graceful').start(AbortSignal.timeout(HANGS_AFTER_MS));
+    await service.stop(3_100);
+    expect(launches[0]!.exit).toMatchObject({ code: 0, signal: null });
   });
 });

@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Client } from '@langchain/langgraph-sdk';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { collectEvents, newClient } from '../harness/client.ts';
+import { type Platform, startPlatform } from '../harness/platform.ts';
+
+/** One node, which says what its code and its variables are, once the file that its input names is gone. */
+const graph = (version: string) => `
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+
+const State = Annotation.Root({
+  waitsFor: Annotation<string>(),
+  said: Annotation<string[]>({ reducer: (one, other) => one.concat(other), default: () => [] }),
+});
+export const graph = new StateGraph(State)
+  .addNode('begin', () => ({ said: 'begun' }))
+  .addNode('say', async ({ waitsFor }) => {
+    while (waitsFor && existsSync(waitsFor)) await pause(10);
+    return { said: \`\${process.env.GREETING} from ${version}\` };
+  })
+  .addEdge(START, 'begin')
+  .addEdge('begin', 'say')
+  .compile();
+`;
+const config = (...graphs: string[]) =>
+  JSON.stringify({ graphs: Object.fromEntries(graphs.map((id) => [id, './src/agent.ts:graph'])), env: '.env' });
+
+let work: string;
+let platform: Platform;
+let client: Client;
+
+beforeAll(async () => {
+  work = await realpath(await mkdtemp(path.join(tmpdir(), 'runyard-reload-')));
+  await mkdir(path.join(work, 'app/src'), { recursive: true });
+  await symlink(path.join(import.meta.dirname, '../node_modules'), path.join(work, 'node_modules'));
+  await edit({ 'src/agent.ts': graph('one'), 'langgraph.json': config('agent'), '.env': 'GREETING=hello' });
+  platform = await startPlatform({ project: path.join(work, 'app'), flags: ['--reload', 'drain'] });
+  client = newClient({ apiUrl: platform.url });
+});
+afterAll(async () => {
+  await platform?.stop();
+  await platform?.remove();
+  await rm(work, { recursive: true, force: true });
+});
+
+async function edit(files: Record<string, string>): Promise<void> {
+  for (const [file, content] of Object.entries(files)) await writeFile(path.join(work, 'app', file), content);
+}
+
+/** Edits files, and waits for what the platform prints about that. */
+async function editAndWait(files: Record<string, string>, printed: string): Promise<string> {
+  const before = platform.output().length;
+  await edit(files);
+  const output = () => platform.output().slice(before);
+  await waitFor(() => output().includes(printed), { what: printed });
+  return output();
+}
+
+async function say(threadId: string, graphId = 'agent', input = { waitsFor: '' }): Promise<string | undefined> {
+  const { said } = (await client.runs.wait(threadId, graphId, { input })) as { said: string[] };
+  return said.at(-1);
+}
+
+it('edits of code, variables and langgraph.json are live, and threads, streams and a broken edit lose nothing', async () => {
+  const thread = await client.threads.create();
+  expect(await say(thread.thread_id)).toBe('hello from one');
+
+  // A stream that has begun goes on, on the code that it has begun with.
+  const gate = path.join(work, 'gate');
+  await writeFile(gate, '');
+  const streamed = await client.threads.create();
+  const stream = client.runs.stream(streamed.thread_id, 'agent', { input: { waitsFor: gate }, streamMode: 'values' });
+  while (!JSON.stringify((await stream.next()).value).includes('begun'));
+  const rest = collectEvents(stream);
+  const printed = await editAndWait({ 'src/agent.ts': graph('two') }, 'Reloaded in');
+  expect(printed).toContain('Reloading after an edit of src/agent.ts');
+  expect(await say(thread.thread_id)).toBe('hello from two');
+  await rm(gate);
+  expect((await rest).at(-1)?.data).toMatchObject({ said: ['begun', 'hello from one'] });
+
+  const refused = await editAndWait(
+    { 'src/agent.ts': `${graph('three')}\nthrow new Error('boom');\n` },
+    'Not reloaded',
+  );
+  await waitFor(() => platform.output().includes('boom'));
+  expect(platform.output()).toMatch(/boom\n {4}at .*\(src\/agent\.ts:\d+:7\)/);
+  expect(refused).toContain('the version before goes on');
+  expect(await say(thread.thread_id)).toBe('hello from two');
+  // A start of that code would fail: the sentence about the file says so before anything is started.
+  expect(await editAndWait({ 'langgraph.json': '{' }, 'is not valid JSON')).toContain('Not reloaded');
+
+  await editAndWait(
+    { 'src/agent.ts': graph('four'), 'langgraph.json': config('agent', 'other'), '.env': 'GREETING=bye' },
+    'Reloaded in',
+  );
+  expect(await say(thread.thread_id, 'other')).toBe('bye from four');
+  const { values } = await client.threads.getState<{ said: string[] }>(thread.thread_id);
+  expect(values.said.filter((line) => line !== 'begun')).toEqual([
+    'hello from one',
+    'hello from two',
+    'hello from two',
+    'bye from four',
+  ]);
+});

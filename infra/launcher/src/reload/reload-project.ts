@@ -1,0 +1,108 @@
+import { relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Revision, ServerInfo } from '@runyard/contracts';
+import { InfrastructureError, type Supervisor } from '@runyard/local-infra';
+import { followRevision, RevisionFailedError } from '../deployment/follow-revision.ts';
+import type { PlatformClient } from '../platform-client.ts';
+import type { Progress } from '../progress.ts';
+import { installProjectDependencies } from '../project/install-dependencies.ts';
+import { type ProjectFolder, readProject } from '../project/read-project.ts';
+import { loadErrorOf } from './load-error.ts';
+import { ProjectWatch } from './project-watch.ts';
+
+const POLL_MS = 20;
+/** Milliseconds that the gateway may take to get a route. */
+const SERVED_MS = 5_000;
+
+export interface ReloadOptions {
+  client: PlatformClient;
+  deploymentId: string;
+  watch: ProjectWatch;
+  supervisor: Supervisor;
+  progress: Progress;
+  stopping: AbortSignal;
+}
+
+/** Watches a project for edits, from now on. */
+export async function watchProject(
+  project: ProjectFolder,
+  { dataDir, progress }: { dataDir: string; progress: Progress },
+): Promise<ProjectWatch> {
+  const watch = new ProjectWatch({
+    paths: project.watchedPaths,
+    envFile: project.envFile,
+    dataDir,
+    onError: (error) => progress.step(`Not all edits are noticed: ${(error as Error).message}`),
+  });
+  await watch.ready();
+  return watch;
+}
+
+/**
+ * Makes a revision of each edit of the project, until it is stopped. A further edit ends one that is still starting;
+ * one that does not start leaves the last good one serving, with all its runs.
+ */
+export async function reloadOnEdits(folder: string, options: ReloadOptions): Promise<void> {
+  const { watch, progress, stopping } = options;
+  let files: string[] = [];
+  while (!stopping.aborted) {
+    files = [...new Set([...files, ...(await watch.nextEdit(stopping))])];
+    const edited = nameFiles(files, folder);
+    const startedAt = performance.now();
+    progress.step(`Reloading after an edit of ${edited}`);
+    try {
+      await watch.untilNextEdit(stopping, (signal) => reload(folder, { ...options, signal }));
+      progress.step(`Reloaded in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    } catch (error) {
+      // The next edit has ended it, and comes with the files of this one.
+      if ((error as Error).name === 'AbortError') continue;
+      progress.step(`Not reloaded, the version before goes on:\n${messageOf(error as Error)}`);
+    }
+    files = [];
+  }
+}
+
+async function reload(folder: string, options: ReloadOptions & { signal: AbortSignal }): Promise<void> {
+  const { client, deploymentId, signal, watch } = options;
+  const project = await readProject(folder);
+  watch.extend(project.watchedPaths, project.envFile);
+  await installProjectDependencies(project, options);
+  signal.throwIfAborted();
+  const revisions = `/v2/deployments/${deploymentId}/revisions`;
+  const { id } = await client.call<Revision>('POST', revisions, {});
+  try {
+    await followRevision({ client, deploymentId, revisionId: id, signal });
+  } catch (error) {
+    // It may have come to serve at this very moment: then it is replaced like any other.
+    if (signal.aborted) await client.call('POST', `${revisions}/${id}/interrupt`).catch(() => undefined);
+    throw error;
+  }
+  await untilServed(id, options);
+}
+
+/** Waits for the gateway, which gets the route to a new revision a moment after it is deployed. */
+async function untilServed(
+  revisionId: string,
+  { client, deploymentId, signal }: ReloadOptions & { signal: AbortSignal },
+): Promise<void> {
+  // A project may hide the page that says what serves.
+  const deadline = performance.now() + SERVED_MS;
+  while (performance.now() < deadline) {
+    const info = await client.call<ServerInfo>('GET', `/deployments/${deploymentId}/info`).catch(() => null);
+    if (info?.host?.revision_id === revisionId) return;
+    await pause(POLL_MS, undefined, { signal });
+  }
+}
+
+function messageOf(error: Error): string {
+  if (error instanceof RevisionFailedError) return loadErrorOf(error.reason);
+  // Everything but a sentence for the person at the keyboard is our fault, and comes with its stack.
+  return (error instanceof InfrastructureError ? error.message : error.stack) ?? String(error);
+}
+
+/** Two names are enough to tell which edit is meant. */
+function nameFiles(files: string[], folder: string): string {
+  const [first, second, ...others] = files.map((file) => relative(folder, file));
+  if (second === undefined) return first!;
+  return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} more files`;
+}
