@@ -44,7 +44,7 @@ it('a secret is in no log, topic, error, table, trace or Redis, however it trave
   const content = canaries.all.find(({ place }) => place === 'content')!;
   const missing = (records: PlatformRecord[]) =>
     Object.entries({
-      'the last request': says(records, 'log', 'logs/gateway', last),
+      'the last request': says(records, 'log', 'logs/platform-services', last),
       'what a service says at level debug': says(records, 'log', 'logs/platform-services', ' debug control-plane: '),
       'the masked line of a crash': says(records, 'log', deployment.id, 'crashed with ***'),
       'a run’s event': says(records, 'topic', '', threadId),

@@ -104,9 +104,14 @@ describe('a service that ends unasked', () => {
 });
 
 describe('a service that ends by itself when it has nothing to do', () => {
-  it('is started again when it is needed, and nothing is reported', async () => {
-    let need: () => void = () => {};
-    const { kept, url } = await startGateway(() => new Promise((resolve) => (need = resolve)));
+  let need: () => void;
+  const untilNeeded = () => new Promise<void>((resolve) => (need = resolve));
+
+  it('is started when it is needed, and again after it has ended, and nothing is reported', async () => {
+    const { kept, url } = await startGateway(untilNeeded);
+    expect([kept.pid, await answer(url)]).toEqual([undefined, undefined]);
+    need();
+    await waitFor(() => kept.pid !== undefined);
     const first = kept.pid as number;
     process.kill(first, 'SIGUSR2');
     await waitFor(() => kept.pid === undefined);
@@ -122,14 +127,14 @@ describe('a service that ends by itself when it has nothing to do', () => {
     const { kept } = await startGateway(
       (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
     );
-    process.kill(kept.pid as number, 'SIGUSR2');
-    await waitFor(() => kept.pid === undefined);
     await kept.stop();
     expect(kept.pid).toBeUndefined();
   });
 
   it('and fails is started again at once, as any other', async () => {
-    const { kept } = await startGateway(() => new Promise(() => {}));
+    const { kept } = await startGateway(untilNeeded);
+    need();
+    await waitFor(() => kept.pid !== undefined);
     const first = kept.pid as number;
     process.kill(first, 'SIGKILL');
     await waitFor(() => kept.pid !== undefined && kept.pid !== first);

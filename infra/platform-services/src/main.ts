@@ -1,8 +1,14 @@
 import { service as controlPlane } from '@runyard/control-plane/service';
+import { service as dataPlane } from '@runyard/data-plane/service';
+import { service as gateway } from '@runyard/gateway/service';
 import { service as oauthBroker } from '@runyard/oauth-broker/service';
 import { service as orgAccess } from '@runyard/org-access/service';
 import { service as registry } from '@runyard/registry/service';
 import { runServices } from '@runyard/service-kit';
 
-/** None of them runs code of projects: a service that does has a process of its own, also on a laptop. */
-await runServices([orgAccess, controlPlane, registry, oauthBroker]);
+/**
+ * None of them runs code of projects: that has processes of its own, also on a laptop. The edge stops first, so that
+ * nobody asks the others through it; then deployments, which still report to those that they were made and
+ * authenticated with.
+ */
+await runServices([[gateway], [dataPlane], [orgAccess, controlPlane, registry, oauthBroker]]);

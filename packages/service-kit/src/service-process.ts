@@ -18,16 +18,18 @@ const EXIT_BAD_CONFIG = 78;
  * parent process also stops it when RUNYARD_PARENT_FD names a pipe that the parent holds.
  */
 export async function runService<T extends TObject>(definition: ServiceDefinition<T>): Promise<void> {
-  await runProcess([definition as ServiceDefinition], readEnvironment);
+  await runProcess([[definition as ServiceDefinition]], readEnvironment);
 }
 
 /**
  * Runs several services in one process, which ends as that of a single one does. Each has variables of its own (see
  * `readEnvironmentOf`), and shares nothing with the others but the process: one that stops, fails to start or crashes
  * stops them all, and the log names it.
+ *
+ * @param groups start together, and stop one after the other, the first one first
  */
-export async function runServices(definitions: ServiceDefinition[]): Promise<void> {
-  await runProcess(definitions, readEnvironmentOf);
+export async function runServices(groups: ServiceDefinition[][]): Promise<void> {
+  await runProcess(groups, readEnvironmentOf);
 }
 
 interface ConfiguredService {
@@ -37,20 +39,27 @@ interface ConfiguredService {
 }
 
 async function runProcess(
-  definitions: ServiceDefinition[],
+  definitions: ServiceDefinition[][],
   environmentOf: (name: string) => Environment,
 ): Promise<void> {
-  const services: ConfiguredService[] = [];
-  for (const definition of definitions) {
-    const service = await configure(definition, environmentOf);
-    if (service) services.push(service);
+  const groups: ConfiguredService[][] = [];
+  for (const group of definitions) {
+    const configured: ConfiguredService[] = [];
+    for (const definition of group) {
+      const service = await configure(definition, environmentOf);
+      if (service) configured.push(service);
+    }
+    groups.push(configured);
   }
-  if (services.length < definitions.length) process.exit(EXIT_BAD_CONFIG);
+  const services = groups.flat();
+  if (services.length < definitions.flat().length) process.exit(EXIT_BAD_CONFIG);
 
   let exitCode = 0;
   /** The service whose code runs; a process with a single one need not pay for it at every promise. */
   const running = new AsyncLocalStorage<ConfiguredService>();
-  const stopAll = (reason: string) => Promise.all(services.map(({ context }) => context.lifecycle.stop(reason)));
+  const stopAll = async (reason: string) => {
+    for (const group of groups) await Promise.all(group.map(({ context }) => context.lifecycle.stop(reason)));
+  };
   const fail = ({ context }: ConfiguredService, reason: string, code: number) => {
     exitCode = Math.max(exitCode, code);
     void context.lifecycle.stop(reason);

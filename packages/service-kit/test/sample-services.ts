@@ -7,8 +7,8 @@ const schema = Type.Object({
   SAMPLE_BEHAVIOUR: Type.String({ default: 'well' }),
 });
 
-/** Two services in one process, for tests; a variable of each chooses its behavior. */
-await runServices(['first', 'second'].map((name) => ({ name, schema, run })));
+/** Two services in one process, for tests, of which the second one stops first; variables choose their behavior. */
+await runServices([[{ name: 'second', schema, run }], [{ name: 'first', schema, run }]]);
 
 async function run(config: Static<typeof schema>, context: ServiceContext): Promise<void> {
   const { name, lifecycle, logger, metrics } = context;

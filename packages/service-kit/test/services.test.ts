@@ -55,6 +55,15 @@ describe('two services in one process', () => {
     }
   });
 
+  it('one that the other needs until its end stops after it', async () => {
+    await start();
+    await areUp();
+    await running.stop();
+    const lines = running.output();
+    expect(lines.indexOf('second: stopped')).toBeGreaterThan(0);
+    expect(lines.indexOf('first: stopping')).toBeGreaterThan(lines.indexOf('second: stopped'));
+  });
+
   it('end when one of them cannot start, which is named', async () => {
     await start({ SAMPLE_BEHAVIOUR: 'fails to start' });
     expect(await running.exited).toEqual({ code: 1, signal: null });

@@ -1,5 +1,4 @@
 import { runService } from '@runyard/service-kit';
-import { configSchema } from './config.ts';
-import { run } from './run.ts';
+import { service } from './service.ts';
 
-await runService({ name: 'data-plane', schema: configSchema, run });
+await runService(service);

@@ -9,18 +9,35 @@ const settings = names.map((name, index): ServiceSettings => {
 
 it('services that run no code of projects share a process, each with variables and secrets under its own name', () => {
   const [shared, ...alone] = assignProcesses(settings, {});
-  expect(shared).toMatchObject({ name: 'platform-services', folder: 'infra/platform-services', env: {} });
+  // One after the other: what stands at the edge, what runs deployments, the rest.
+  const stopMs = 3_000;
+  expect(shared).toMatchObject({ name: 'platform-services', folder: 'infra/platform-services', env: {}, stopMs });
   expect(shared?.secrets).toEqual({
     'org-access': { NAME: 'org-access', KEY: 'key of org-access', PORT: '1' },
     'control-plane': { NAME: 'control-plane', KEY: 'key of control-plane', PORT: '2' },
+    'data-plane': { NAME: 'data-plane', KEY: 'key of data-plane', PORT: '3' },
     registry: { NAME: 'registry', KEY: 'key of registry', PORT: '5' },
     'oauth-broker': { NAME: 'oauth-broker', KEY: 'key of oauth-broker', PORT: '6' },
+    gateway: { NAME: 'gateway', KEY: 'key of gateway', PORT: '7' },
   });
   expect(alone).toMatchObject([
-    { name: 'data-plane', folder: 'services/data-plane', env: { NAME: 'data-plane', PORT: '3' } },
-    { name: 'builder', folder: 'services/builder', secrets: { KEY: 'key of builder' } },
-    { name: 'gateway', folder: 'services/gateway', secrets: { KEY: 'key of gateway' } },
+    {
+      name: 'builder',
+      folder: 'services/builder',
+      env: { NAME: 'builder', PORT: '4' },
+      secrets: { KEY: 'key of builder' },
+    },
   ]);
+});
+
+it('a container engine finds its server though data-plane has its variables for itself', () => {
+  const [shared] = assignProcesses(
+    settings.map((each) =>
+      each.name === 'data-plane' ? { ...each, env: { DOCKER_HOST: 'unix:///s', DRIVER: 'x' } } : each,
+    ),
+    {},
+  );
+  expect(shared?.env).toEqual({ DOCKER_HOST: 'unix:///s' });
 });
 
 it('each service has a process of its own where the environment asks for it, and any other setting is refused', () => {

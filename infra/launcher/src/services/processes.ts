@@ -2,8 +2,20 @@ import { InfrastructureError } from '@runyard/local-infra';
 import type { ProcessSettings } from './service-process.ts';
 import { type ServiceSettings, urlOf } from './service-settings.ts';
 
-/** The services that share a process: those of infra/platform-services, which run no code of projects. */
-const SHARING: readonly ServiceSettings['name'][] = ['org-access', 'control-plane', 'registry', 'oauth-broker'];
+type Name = ServiceSettings['name'];
+
+/**
+ * The services that share a process, those of infra/platform-services, in the groups in which they stop one after the
+ * other. None of them runs code of projects, as builder does.
+ */
+const SHARING: readonly (readonly Name[])[] = [
+  ['gateway'],
+  ['data-plane'],
+  ['org-access', 'control-plane', 'registry', 'oauth-broker'],
+];
+
+/** Variables that programs which data-plane starts read off its environment: container engines. */
+const OF_THE_PROCESS = /^(DOCKER_|XDG_RUNTIME_DIR$)/;
 
 /**
  * Returns the processes that run these services. RUNYARD_SHARED_PROCESS=off gives each a process of its own, as it has
@@ -17,7 +29,7 @@ export function assignProcesses(settings: ServiceSettings[], environment: NodeJS
     throw new InfrastructureError(`RUNYARD_SHARED_PROCESS is ${setting}: leave it out, or set it to off.`);
   }
   if (setting === 'off') return settings.map(runAlone);
-  const sharing = settings.filter(({ name }) => SHARING.includes(name));
+  const sharing = settings.filter(({ name }) => SHARING.flat().includes(name));
   return [runTogether(sharing), ...settings.filter((service) => !sharing.includes(service)).map(runAlone)];
 }
 
@@ -40,10 +52,20 @@ function runTogether(services: ServiceSettings[]): ProcessSettings {
     name: 'platform-services',
     folder: 'infra/platform-services',
     services: services.map((service) => ({ name: service.name, healthUrl: healthUrlOf(service) })),
-    env: {},
+    env: Object.fromEntries(
+      services.flatMap(({ env }) => Object.entries(env).filter(([name]) => OF_THE_PROCESS.test(name))),
+    ),
     secrets: Object.fromEntries(variables),
-    stopMs: Math.max(...services.map(({ stopMs }) => stopMs)),
+    stopMs: SHARING.map((group) => longestStop(services.filter(({ name }) => group.includes(name)))).reduce(sum),
   };
+}
+
+function longestStop(services: ServiceSettings[]): number {
+  return Math.max(0, ...services.map(({ stopMs }) => stopMs));
+}
+
+function sum(one: number, other: number): number {
+  return one + other;
 }
 
 /** Returns where a service tells whether it is ready. The deployment at the gateway's root has `/ok` there. */

@@ -18,7 +18,7 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts all services: those that run no code of projects in one process, unless the environment says otherwise. */
+/** Starts all services; those that run no code of projects share a process, unless the environment says otherwise. */
 export async function startServices(options: {
   repository: string;
   dataDir: string;

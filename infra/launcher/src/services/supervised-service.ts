@@ -10,26 +10,28 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000];
 /** Milliseconds after which a service has recovered: its next end is a first one again. */
 const recoveredMs = 60_000;
 
+const NOT_NEEDED_YET = new Error('it was not needed yet');
+
 export interface SupervisionOptions extends ProcessOptions {
   progress: Progress;
   /**
-   * Resolves when a service that has ended by itself, without an error, has something to do again, or the signal aborts.
-   * Undefined for a service that always runs.
+   * Resolves when a service that is not running, since it was never needed or has ended by itself without an error, has
+   * something to do, or the signal aborts. Undefined for a service that always runs.
    */
   untilNeeded?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /**
  * Starts a service and restarts it, on the same port, whenever it ends unasked: at once after a failure, of which each is
- * reported in one line, and when it is needed after it ended by itself. A service that does not come up the first time is
- * not retried: the person who starts it has to know.
+ * reported in one line, and when it is needed. A service that always runs and does not come up the first time is not
+ * retried: the person who starts it has to know.
  */
 export async function superviseService(options: SupervisionOptions): Promise<ServiceProcess> {
   const { name, progress, untilNeeded } = options;
   const stopping = new AbortController();
   const start = () => startProcess({ ...options, stopping: stopping.signal });
-  let starting = start();
-  let current: ServiceProcess | undefined = await starting;
+  let starting = untilNeeded ? undefined : start();
+  let current = await starting;
 
   const unexpectedEnd = restartForever();
   unexpectedEnd.catch(() => {}); // Whoever awaits it gets the rejection; before that it must not end the process.
@@ -38,10 +40,10 @@ export async function superviseService(options: SupervisionOptions): Promise<Ser
     let ends = 0;
     let startedAt = Date.now();
     for (;;) {
-      const end = await endOf(current);
+      const end = current ? await endOf(current) : NOT_NEEDED_YET;
       current = undefined;
       if (stopping.signal.aborted) return new Promise(() => {});
-      if (untilNeeded && end instanceof ServiceEndedError && end.how === '0') {
+      if (untilNeeded && isIdle(end)) {
         await untilNeeded(stopping.signal);
         if (stopping.signal.aborted) return new Promise(() => {});
         startedAt = Date.now();
@@ -73,14 +75,18 @@ export async function superviseService(options: SupervisionOptions): Promise<Ser
     async stop() {
       stopping.abort();
       // This also stops one that is just starting, which gives up and ends its processes.
-      await (await starting).stop();
+      await (await starting)?.stop();
     },
   };
 }
 
 /** Returns how it ended: a service that was never up ends with the reason of that. */
-async function endOf(service: ServiceProcess | undefined): Promise<Error> {
-  return (await service?.unexpectedEnd.catch((error: Error) => error)) ?? new Error('it was stopped');
+async function endOf(service: ServiceProcess): Promise<Error> {
+  return await service.unexpectedEnd.catch((error: Error) => error);
+}
+
+function isIdle(end: Error): boolean {
+  return end === NOT_NEEDED_YET || (end instanceof ServiceEndedError && end.how === '0');
 }
 
 /** Returns a placeholder for a failed start, which counts as an end. */
