@@ -66,7 +66,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     '0',
     '--data-dir',
     dataDir,
-    ...(options.flags ?? ['--no-reload']),
+    ...(options.flags ?? ['--no-reload', '--quiet']),
   ];
   if (options.kafka) args.push('--kafka');
   const child = spawn(program!, args, {

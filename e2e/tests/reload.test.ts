@@ -20,6 +20,8 @@ const State = Annotation.Root({
 export const graph = new StateGraph(State)
   .addNode('begin', () => ({ said: 'begun' }))
   .addNode('say', async ({ waitsFor }) => {
+    if (waitsFor === 'nobody') throw new Error('nobody comes');
+    console.log('about to say it');
     while (waitsFor && existsSync(waitsFor)) await pause(10);
     return { said: \`\${process.env.GREETING} from ${version}\` };
   })
@@ -65,6 +67,18 @@ async function say(threadId: string, graphId = 'agent', input = { waitsFor: '' }
   const { said } = (await client.runs.wait(threadId, graphId, { input })) as { said: string[] };
   return said.at(-1);
 }
+
+it('each run is one line at the terminal, among what the code prints and throws with its place', async () => {
+  const thread = await client.threads.create();
+  await say(thread.thread_id);
+  await client.runs.wait(thread.thread_id, 'agent', { input: { waitsFor: 'nobody' }, raiseError: false });
+  for (const status of ['success', 'error'])
+    await waitFor(() => new RegExp(`agent  ${status} .* s  thread ${thread.thread_id}`).test(platform.output()));
+  expect(platform.output()).toContain('  about to say it\n');
+  expect(platform.output()).toMatch(/ {2}The run failed: nobody comes\n +at .*\(src\/agent\.ts:\d+:\d+\)/);
+  // The servers of the project are asked for with --verbose.
+  expect(platform.output()).not.toContain('database connections');
+});
 
 it('edits of code, variables and langgraph.json are live, and threads, streams and a broken edit lose nothing', async () => {
   const thread = await client.threads.create();

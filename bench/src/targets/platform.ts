@@ -44,6 +44,7 @@ export async function startPlatform(options: {
     '--port',
     '0',
     '--no-reload',
+    '--quiet',
     '--data-dir',
     dataDir,
     ...(options.kafka ? ['--kafka'] : []),

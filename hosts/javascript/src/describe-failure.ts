@@ -1,4 +1,4 @@
-/** Makes a text for the author out of what user code throws while it loads. */
+/** Makes texts for the author out of what user code throws. */
 import { GraphLoadError } from '@runyard/host-protocol/graph-process';
 
 const SHOWN_FRAMES = 5;
@@ -8,7 +8,12 @@ const OWN_FILES = new URL('.', import.meta.url).pathname;
 /** Returns `Graph "agent" did not load: TypeError: … at src/agent.ts:3:7`, with paths relative to the project. */
 export function describeLoadFailure(subject: string, error: unknown, directory: string): string {
   if (error instanceof GraphLoadError) return `${subject} did not load: ${error.message}`;
-  const lines = [`${subject} did not load: ${describeOneError(error)}`, ...framesOf(error)];
+  return describeFailure(`${subject} did not load`, error, directory);
+}
+
+/** Returns the same for code that has loaded: `The run failed: TypeError: … at src/agent.ts:3:7`. */
+export function describeFailure(what: string, error: unknown, directory: string): string {
+  const lines = [`${what}: ${describeOneError(error)}`, ...framesOf(error)];
   let cause = error instanceof Error ? error.cause : undefined;
   for (let depth = 0; cause !== undefined && cause !== null && depth < 3; depth++) {
     lines.push(`caused by ${describeOneError(cause)}`, ...framesOf(cause));

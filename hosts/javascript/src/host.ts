@@ -23,6 +23,7 @@ import { loadProjectApp } from './app/project-app.ts';
 import { openAuth } from './auth/project-auth.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
+import { describeFailure } from './describe-failure.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { type JsonToCrypt, openEncryption } from './encryption/project-encryption.ts';
 import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
@@ -54,6 +55,8 @@ export class Host {
   #directory = '';
   #loopback: LoopbackClient | undefined;
   #publicUrl: string | null = null;
+  /** Logs a line from the budget of what the project prints. */
+  #print: (line: HostLog) => void = (line) => this.log(line);
 
   constructor(connection: HostConnection, exit: () => void) {
     this.#connection = connection;
@@ -163,7 +166,8 @@ export class Host {
     this.#directory = project.directory;
     this.#publicUrl = publicUrl;
     this.#loopback = loopback === null ? undefined : bindLoopback(loopback, publicUrl ?? undefined);
-    registerSdkLogger(captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) }));
+    this.#print = captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
+    registerSdkLogger(this.#print);
     // Variables of the deployment win over those of the project.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
     await this.#setOwnAddress();
@@ -267,6 +271,8 @@ export class Host {
         graph,
         limits,
         publicUrl,
+        onThrown: (error) =>
+          this.#print({ level: 'error', message: describeFailure('The run failed', error, this.#directory) }),
       });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });

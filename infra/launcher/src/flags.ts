@@ -21,11 +21,14 @@ export interface LauncherFlags {
   /** True when an edit of the project becomes a revision at once. */
   reloads: boolean;
   reload: ReloadMode;
+  /** `quiet`: nothing of what deployments do is printed; `all`: also what their servers log. */
+  prints: 'quiet' | 'runs' | 'all';
   help: boolean;
 }
 
 export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [--kafka] [--host HOST] [--auth]
              [--origin URL]… [--reload drain|resume] [--no-reload]
+             [--verbose] [--quiet]
 
   --project DIR    the LangGraph project to deploy (default: examples/hello-agent)
   --port N         where the platform listens on this machine; 0 takes a free port (default: 2024)
@@ -38,6 +41,8 @@ export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR] [
   --reload MODE    what runs in flight do when an edit replaces their code: drain, they end on the old one within three
                    minutes and else go on with the new one (default); resume, they go on with the new one at once
   --no-reload      edits of the project take effect at the next start
+  --verbose        prints what the servers of the project log, besides its runs and what its code prints
+  --quiet          prints neither
 `;
 
 /** A scheme and a host, as browsers send it; also of an extension. */
@@ -67,6 +72,7 @@ export function readFlags(args: string[], repository: string): LauncherFlags {
     kafka: values.kafka ?? false,
     reloads: !values['no-reload'],
     reload: readReload(values.reload),
+    prints: values.quiet ? 'quiet' : values.verbose ? 'all' : 'runs',
     help: values.help ?? false,
   };
 }
@@ -95,6 +101,8 @@ function parse(args: string[]) {
         origin: { type: 'string', multiple: true },
         reload: { type: 'string' },
         'no-reload': { type: 'boolean' },
+        quiet: { type: 'boolean' },
+        verbose: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -10,6 +10,8 @@ import {
 import { bootstrapOrganization } from './bootstrap-organization.ts';
 import { deployProject } from './deployment/deploy-project.ts';
 import type { LauncherFlags } from './flags.ts';
+import { formatLogLine } from './logs/format-line.ts';
+import { LogFollower } from './logs/log-follower.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
 import { installProjectDependencies } from './project/install-dependencies.ts';
@@ -25,6 +27,10 @@ export interface LaunchOptions extends LauncherFlags {
   progress: Progress;
   /** Aborts when the platform has to stop, also in the middle of its start. */
   stopping: AbortSignal;
+}
+
+interface Closable {
+  close(): Promise<void>;
 }
 
 /**
@@ -85,6 +91,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       () =>
         startServices({
           ...options,
+          logRuns: options.prints !== 'quiet',
           rootFile,
           supervisor,
           servers: { ...servers, kafka },
@@ -116,6 +123,10 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const { needsKey } = options;
     const setupUrl = setupPath === null ? null : url + setupPath;
     progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graph, dataDir, projects: users.line }));
+    await open(
+      () => printLogs(join(dataDir, 'data-plane/logs'), options),
+      (part) => part.close(),
+    );
     const reload = { client, deploymentId: deployment.id, supervisor, progress, stopping };
     const reloading = watch ? [reloadOnEdits(project.folder, { ...reload, watch })] : [];
     await Promise.race([untilAborted(stopping), services.firstFailure, ...reloading]);
@@ -123,6 +134,17 @@ export async function launch(options: LaunchOptions): Promise<void> {
     if (closings.length > 0) progress.step('Stopping');
     for (const close of closings) await close().catch((error) => progress.step(`While stopping: ${error.message}`));
   }
+}
+
+/** Prints what deployments do, from now on. */
+async function printLogs(folder: string, { prints, progress }: LaunchOptions): Promise<Closable> {
+  if (prints === 'quiet') return { close: async () => undefined };
+  const follower = new LogFollower(folder, (line) => {
+    const text = formatLogLine(line, { isVerbose: prints === 'all' });
+    if (text !== null) progress.say(text);
+  });
+  await follower.ready();
+  return follower;
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -49,6 +49,7 @@ export const configSchema = Type.Object({
     maximum: 500 * 1024 * 1024,
     description: 'Larger messages of a run are left out of its stream.',
   }),
+  LOG_RUNS: Type.Boolean({ default: false, description: 'Logs a line for each run that ends.' }),
   // A shorter lease finds dead workers sooner and makes pauses of the machine cost more runs their attempt.
   WORKER_LEASE_SECONDS: Type.Number({
     default: 10,

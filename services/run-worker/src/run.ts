@@ -20,6 +20,7 @@ import { ClaimLoop } from './claiming/claim-loop.ts';
 import { RunSlots } from './claiming/run-slots.ts';
 import type { Config } from './config.ts';
 import { Executions } from './execution/executions.ts';
+import { type EndedRun, logRun } from './execution/log-run.ts';
 import { openHosts } from './hosts/open-hosts.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { createSweeper } from './leases/sweeper.ts';
@@ -133,6 +134,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       metrics,
       tracing: context.tracing,
       logger,
+      ...(config.LOG_RUNS && { onEnded: (run: EndedRun) => logRun(logger, run) }),
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
       abortGraceMs: ABORT_GRACE_MS,
       hostGraceMs: HOST_GRACE_MS,

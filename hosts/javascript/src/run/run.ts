@@ -1,5 +1,5 @@
 /** Executes one run in the child: from its request to its settlement. */
-import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
+import { BackendError, createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
 import { type ExecutionRequest, type HostConnection, streamPosition } from '@runyard/host-protocol/graph-process';
 import { EventRenderer, type RenderedEvent, withInterruptSchema } from '../events/event-renderer.ts';
 import { laterChunks, requestedModes, type StreamChunk } from '../events/older-streams.ts';
@@ -28,6 +28,8 @@ export interface RunOptions {
   limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
   /** The URL of the deployment for clients, null when it has none. */
   publicUrl: string | null;
+  /** Called with what the graph's own code has thrown, before the run is settled. */
+  onThrown(error: unknown): void;
 }
 
 export class GraphRun {
@@ -222,6 +224,7 @@ export class GraphRun {
   }
 
   async #failed(error: unknown): Promise<Settlement> {
+    if (!(error instanceof BackendError)) this.#options.onThrown(error);
     const values = this.#renderer.rootValues;
     return { kind: 'failed', error: errorBody(error), values, interrupts: await this.#openQuestions() };
   }

@@ -4,11 +4,13 @@ import asyncio
 import contextvars
 import os
 from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 from .answers import AnswerWithBytes
 from .clients.loopback import LoopbackTransport, connect_clients
 from .describe.describe_graph import GraphDescriber
+from .loading.load_failure import describe_failure
 from .loading.load_graphs import load_graphs
 from .loading.loaded_graph import LoadedGraph
 from .process.current_run import RunIds, RunningCode, running_code
@@ -38,6 +40,7 @@ class Host:
         self._graphs: dict[str, LoadedGraph] = {}
         self._runs: dict[int, GraphRun] = {}
         self._parts: RunParts | None = None
+        self._output: Output | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._watchdog = Watchdog(self._loop, self.warn)
         self._objects = ProjectObjects(self.warn)
@@ -82,7 +85,8 @@ class Host:
 
     async def _init(self, header: Header) -> list[dict[str, Any]]:
         project, limits = header["project"], header["limits"]
-        capture_output(Output(self.log, limits["logBytesPerSecond"], self._connection.call_later))
+        self._output = Output(self.log, limits["logBytesPerSecond"], self._connection.call_later)
+        capture_output(self._output)
         # Variables of the deployment win over those of the project.
         for name, value in project["env"].items():
             os.environ.setdefault(name, value)
@@ -104,7 +108,12 @@ class Host:
         """Makes loaded graphs those that runs and requests name."""
         self._graphs = graphs
         self._states = StateRequests(self._connection, self._portal, serializer, PlainSerializer())
-        self._parts = RunParts(self._connection, self._portal, serializer, limits, public_url)
+        self._parts = RunParts(self._connection, self._portal, serializer, limits, public_url, self._log_thrown)
+
+    def _log_thrown(self, error: BaseException) -> None:
+        if self._output is not None:
+            text = describe_failure("The run failed", error, Path(self._objects.directory))
+            self._output.print("error", text)
 
     async def _shut_down(self, number: int) -> None:
         self._connection.answer(0, number, None)

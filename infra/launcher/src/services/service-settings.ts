@@ -56,6 +56,8 @@ export async function createServiceSettings(options: {
   /** Origins whose pages may call there without a key, besides local ones. */
   origins: string[];
   reload: ReloadMode;
+  /** True when deployments log each of their runs. */
+  logRuns: boolean;
   /** The environment in which the platform is started. */
   environment: NodeJS.ProcessEnv;
   projectUsers: ProjectUserSettings | null;
@@ -152,6 +154,7 @@ export async function createServiceSettings(options: {
       ...options.projectUsers,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(replacedSeconds[options.reload]),
       STOP_GRACE_SECONDS: String(stopSeconds),
+      LOG_RUNS: String(options.logRuns),
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('data-plane', options.environment),
     },

@@ -27,6 +27,7 @@ export async function startServices(options: {
   rootFile: string;
   origins: string[];
   reload: ReloadMode;
+  logRuns: boolean;
   supervisor: Supervisor;
   servers: Servers;
   progress: Progress;

@@ -32,6 +32,8 @@ export function addDevCommand(program: Command, context: CommandContext, end: (e
       ).choices(['drain', 'resume']),
     )
     .option('--no-reload', 'edits of the project take effect at the next start')
+    .option('--verbose', 'print what the servers of the project log, besides its runs and what its code prints')
+    .option('--quiet', 'print neither')
     .addHelpText('after', HELP)
     .action(async (flags: DevFlags) => end(await dev(flags, context)));
 }

@@ -17,6 +17,8 @@ export interface DevFlags {
   origin?: string[];
   /** `drain` or `resume`; false for `--no-reload`. */
   reload?: string | false;
+  quiet?: boolean;
+  verbose?: boolean;
 }
 
 /** The programs that start the platform: that of a checkout first installs and builds what has changed there. */
@@ -39,6 +41,8 @@ export async function dev(flags: DevFlags, context: CommandContext): Promise<num
   const args = [...starter, '--project', folder, '--port', String(port), '--host', host, '--data-dir', dataDir];
   if (flags.kafka) args.push('--kafka');
   if (flags.auth) args.push('--auth');
+  if (flags.quiet) args.push('--quiet');
+  if (flags.verbose) args.push('--verbose');
   if (flags.reload === false) args.push('--no-reload');
   else if (flags.reload) args.push('--reload', flags.reload);
   for (const origin of flags.origin ?? []) args.push('--origin', origin);

@@ -130,6 +130,16 @@ export const hostCases: HostCase[] = [
     equal([header.kind, header.error?.error, header.error?.message], ['failed', 'BoomError', 'no luck']);
   }),
 
+  rest('logs what a graph has thrown for its author, with its place, and says of which run', async (host) => {
+    await host.load();
+    const runId = randomUUID();
+    await host.run('boom', { runId, input: { text: '' } });
+    const lines = host.received.map(({ header }) => header as ToParent['log']).filter(({ t }) => t === 'log');
+    const [line, ...others] = lines.filter((each) => each.runId === runId);
+    equal([line?.level, line?.graphId, others], ['error', 'boom', []]);
+    ok(/^The run failed: BoomError: no luck\n[^]*(:|line )\d+/.test(line?.message ?? ''), line?.message);
+  }),
+
   rest('asks, and goes on with the answer', async (host) => {
     await host.load();
     const threadId = randomUUID();

@@ -61,6 +61,7 @@ export const dataPlaneVariables = {
     maximum: 3600,
     description: 'Grace of the deployments that set none themselves, and of this service when it stops.',
   }),
+  LOG_RUNS: Type.Boolean({ default: false, description: 'Deployments log a line for each run that ends.' }),
   STOP_GRACE_SECONDS: Type.Optional(
     Type.Integer({
       minimum: 0,

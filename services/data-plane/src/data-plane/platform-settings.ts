@@ -19,6 +19,7 @@ export function platformSettings(
     graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
     outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     logLevel: config.LOG_LEVEL,
+    logRuns: config.LOG_RUNS,
     preparedStatements: config.DATA_POSTGRES_PREPARED_STATEMENTS,
     tracing: inheritedTracingVariables(config),
     eventBus: {

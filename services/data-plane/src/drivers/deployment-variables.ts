@@ -15,6 +15,8 @@ export interface PlatformSettings {
   /** Networks that are not public and to which deployments may still send requests for their callers. */
   outboundNetworks?: string[] | undefined;
   logLevel: string;
+  /** True when deployments log a line for each of their runs. Default: false. */
+  logRuns?: boolean;
   /** False where the deployments' databases are behind a pooler that keeps no prepared statements. */
   preparedStatements?: boolean;
   /** Variables by which deployments send their spans where the platform does; left out for no traces. */
@@ -65,6 +67,7 @@ export function replicaVariables(
       DEPLOYMENT_ID: spec.deploymentId,
       LANGGRAPH_API_URL: `${platform.publicUrl.replace(/(?<!\/)\/+$/, '')}/deployments/${spec.deploymentId}`,
       ...(role === 'agent-api' && { PUBLIC_URLS: publicUrls.join(',') }),
+      ...(role === 'run-worker' && platform.logRuns && { LOG_RUNS: 'true' }),
       REVISION_ID: spec.revisionId,
       PLATFORM_JWKS_URL: platform.jwksUrl,
       EVENT_BUS: platform.eventBus.kind,

@@ -11,6 +11,7 @@ import { AttemptTrace } from './attempt-trace.ts';
 import { EndWriter } from './end-writer.ts';
 import { decideEnding, type Ending, type StopReason } from './ending.ts';
 import { toExecutionRequest } from './execution-request.ts';
+import type { EndedRun } from './log-run.ts';
 
 export interface ExecutionDeps {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
@@ -24,6 +25,8 @@ export interface ExecutionDeps {
   metrics: WorkerMetrics;
   tracing: Tracing;
   logger: Logger;
+  /** Called after this worker has ended a run. */
+  onEnded?(run: EndedRun): void;
   timeoutMs: number;
   /** Milliseconds that a graph may take to obey an abort before its run is ended without it. */
   abortGraceMs: number;
@@ -153,7 +156,9 @@ export class RunExecution {
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
       const attribution = this.#slot?.crashAttribution() ?? 'none';
       ending = decideEnding(outcome, this.#stop, { timeoutSeconds, attribution });
-      return await this.#end.write(ending, { isHandedBack: this.#stop?.kind === 'drained' });
+      const written = await this.#end.write(ending, { isHandedBack: this.#stop?.kind === 'drained' });
+      if (ending.kind === 'finish') this.#reportEnd(ending);
+      return written;
     } catch (error) {
       if (error instanceof FencedError) metrics.lost.inc();
       else logger.error('run end failed', { runId: this.run.runId, error });
@@ -163,6 +168,11 @@ export class RunExecution {
       this.#trace.end(ending);
       this.#slot?.release();
     }
+  }
+
+  #reportEnd({ status, threadStatus }: Extract<Ending, { kind: 'finish' }>): void {
+    const { runId, threadId, kwargs, createdAt } = this.run;
+    this.#deps.onEnded?.({ runId, threadId, kwargs, status, threadStatus, ms: Date.now() - createdAt.getTime() });
   }
 
   async #outcome(): Promise<ExecutionOutcome> {

@@ -1,4 +1,4 @@
-"""A text for the author out of what user code raises while it loads."""
+"""Texts for the author out of what user code raises."""
 
 import sysconfig
 import traceback
@@ -15,7 +15,12 @@ def describe_load_failure(subject: str, error: BaseException, directory: Path) -
     """Returns the exception with the user's part of its traceback, and with paths as the author has them."""
     if isinstance(error, GraphLoadError):
         return f"{subject} did not load: {error}"
-    lines = [f"{subject} did not load: {_describe(error)}", *_frames(error)]
+    return describe_failure(f"{subject} did not load", error, directory)
+
+
+def describe_failure(what: str, error: BaseException, directory: Path) -> str:
+    """Returns the same for code that has loaded."""
+    lines = [f"{what}: {_describe(error)}", *_frames(error)]
     cause = error.__cause__ or error.__context__
     depth = 0
     while cause is not None and depth < 3:

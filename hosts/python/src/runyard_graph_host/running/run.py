@@ -1,7 +1,7 @@
 """One attempt of a run."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from ..langgraph.names import INTERRUPT, STREAM_KEY
 from ..loading.loaded_graph import Graph, GraphUse, LoadedGraph
 from ..loading.project_user import user_of
 from ..protocol.connection import HostConnection
-from ..protocol.errors import error_body
+from ..protocol.errors import BackendError, error_body
 from ..serialization.serializer import StateSerializer
 from ..spans.run_spans import RunSpans
 from ..spans.span_recorder import SpanRecorder
@@ -53,6 +53,8 @@ class RunParts:
     serializer: StateSerializer
     limits: Limits
     public_url: str | None
+    on_thrown: Callable[[BaseException], None]
+    """Gets what the code of a graph has raised, before its run is settled."""
 
 
 class GraphRun:
@@ -285,6 +287,8 @@ class GraphRun:
         return await self._failed(error)
 
     async def _failed(self, error: BaseException) -> Settlement:
+        if not isinstance(error, BackendError):
+            self._parts.on_thrown(error)
         interrupts = await self._open_questions()
         return Settlement("failed", **self._reached(), interrupts=interrupts, error=error_body(error))
 
