@@ -137,7 +137,7 @@ export const hostCases: HostCase[] = [
     const lines = host.received.map(({ header }) => header as ToParent['log']).filter(({ t }) => t === 'log');
     const [line, ...others] = lines.filter((each) => each.runId === runId);
     equal([line?.level, line?.graphId, others], ['error', 'boom', []]);
-    ok(/^The run failed: BoomError: no luck\n[^]*(:|line )\d+/.test(line?.message ?? ''), line?.message);
+    ok(/^The run failed: BoomError: no luck\n[\s\S]*(:|line )\d+/.test(line?.message ?? ''), line?.message);
   }),
 
   rest('asks, and goes on with the answer', async (host) => {
