@@ -13,4 +13,4 @@ export interface CommandContext {
   interrupted: AbortSignal;
 }
 
-export type OutputStream = Writable & { isTTY?: boolean; hasColors?(): boolean };
+export type OutputStream = Writable & { isTTY?: boolean; hasColors?(): boolean; columns?: number };

@@ -1,12 +1,16 @@
 import { Command, CommanderError } from 'commander';
 import { CliError, ExitCode, InterruptedError } from './cli-error.ts';
 import type { CommandContext } from './command-context.ts';
+import { addAssistantCommands } from './commands/assistant-commands.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommand } from './commands/dev-command.ts';
 import { addMoveCommands } from './commands/move-commands.ts';
+import { addRunCommands } from './commands/run-commands.ts';
+import { addThreadCommands } from './commands/thread-commands.ts';
 import { createPainter } from './output/colours.ts';
+import { toPlainText } from './output/plain-text.ts';
 
 /** @param version of the command @returns the exit code */
 export async function run(args: string[], context: CommandContext, version: string): Promise<number> {
@@ -39,6 +43,9 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
     .showHelpAfterError('(--help tells the options)');
   addDeploymentCommands(addDeployCommand(program, context, end), context);
   addDevCommand(program, context, end);
+  addThreadCommands(program, context);
+  addRunCommands(program, context, end);
+  addAssistantCommands(program, context);
   addMoveCommands(program, context, end);
   addAuditCommand(program, context);
   return program;
@@ -59,6 +66,10 @@ function explain(error: unknown, args: string[], { stdout, stderr, interrupted }
   // Any other error is a bug of the command, and is shown with its stack.
   const message = known instanceof CliError ? known.message : ((known as Error).stack ?? String(known));
   if (isForPrograms) report(message, exitCode);
-  else stderr.write(`${createPainter(stderr)(known instanceof InterruptedError ? 'yellow' : 'red', message)}\n`);
+  else {
+    const colour = known instanceof InterruptedError ? 'yellow' : 'red';
+    // Servers say a part of it.
+    stderr.write(`${createPainter(stderr)(colour, toPlainText(message))}\n`);
+  }
   return exitCode;
 }

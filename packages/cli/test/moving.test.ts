@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AgentServer } from '../src/agent-server/agent-server.ts';
+import { parseExactly } from '../src/agent-server/exact-json.ts';
 import { InterruptedError } from '../src/cli-error.ts';
 import { Http } from '../src/connection/http.ts';
-import { AgentServer } from '../src/moving/agent-server.ts';
-import { parseExactly } from '../src/moving/exact-json.ts';
 import { FakeAgentServer } from './support/agent-server.ts';
 import { runyard } from './support/command.ts';
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandContext } from '../command-context.ts';
 import { exportTo, importInto, type MoveFlags } from '../moving/move.ts';
 import { KINDS, type Kind } from '../moving/tally.ts';
-import { addConnectionOptions, jsonOption, parseNonEmptyText, parseWholeNumber } from './options.ts';
+import { addConnectionOptions, collectHeader, jsonOption, parseNonEmptyText, parseWholeNumber } from './options.ts';
 
 const HELP = `
 Assistants, threads, items of the store and crons are read and written over the public API of both servers, and compared
@@ -73,12 +73,6 @@ function addMoveOptions(command: Command): Command {
 
 function withDefaults({ only = KINDS, metadata = {}, header = {}, ...flags }: Flags): MoveFlags {
   return { ...flags, only, metadata, header };
-}
-
-function collectHeader(text: string, earlier: Record<string, string> = {}): Record<string, string> {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(\S.*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('It is `name: value`.');
-  return { ...earlier, [name.toLowerCase()]: value };
 }
 
 function parseKinds(text: string): Kind[] {

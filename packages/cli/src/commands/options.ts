@@ -1,4 +1,4 @@
-import type { LogLevel } from '@runyard/contracts';
+import { isUuid, type LogLevel } from '@runyard/contracts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Adds the options of every command that calls a platform. */
@@ -19,6 +19,34 @@ export function jsonOption(what: string): Option {
 export function parseNonEmptyText(text: string): string {
   if (text.trim() !== '') return text;
   throw new InvalidArgumentError('It is empty.');
+}
+
+/** Parses the id of a thread or the like, which becomes a part of a path. */
+export function parseUuid(text: string): string {
+  if (isUuid(text)) return text;
+  throw new InvalidArgumentError('It is a UUID.');
+}
+
+/** Adds a header, `name: value`, to those given before. */
+export function collectHeader(text: string, earlier: Record<string, string> = {}): Record<string, string> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(\S.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('It is `name: value`.');
+  return { ...earlier, [name.toLowerCase()]: value };
+}
+
+/** Adds an entry, `key=value`, to those given before. A value that is JSON, such as a number, is taken as that. */
+export function collectMetadata(text: string, earlier: Record<string, unknown> = {}): Record<string, unknown> {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It is `key=value`.');
+  return { ...earlier, [key]: parseValue(value) };
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 const POINT_IN_TIME = /^(\d{4}-\d\d-\d\d)(?:[tT ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?([zZ]|[+-]\d\d(?::?\d\d)?)?)?$/;

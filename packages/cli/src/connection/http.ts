@@ -10,6 +10,8 @@ const RETRY_AFTER_MAX_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 /** An answer is one string, and Node has none that are longer than 512 MiB. */
 const ANSWER_MAX_BYTES = 500 * 1_024 * 1_024;
+/** Longest text of a refused stream. */
+const REFUSAL_MAX_BYTES = 1_024 * 1_024;
 /** Status codes of a platform, or of a proxy before it, that is unavailable or overloaded at the moment. */
 const TRY_AGAIN_LATER = new Set([429, 502, 503, 504]);
 
@@ -30,6 +32,15 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number;
   text: string;
+}
+
+/** An answer that is read as it comes. */
+export interface StreamedAnswer {
+  status: number;
+  /** Reads what comes until the answer ends; who leaves the loop closes it. @throws CliError when it breaks off */
+  chunks(): AsyncGenerator<Buffer>;
+  /** Reads an answer that is short. @throws CliError */
+  readText(): Promise<string>;
 }
 
 /** Nobody knows whether the request arrived, and it must not be repeated. */
@@ -81,6 +92,47 @@ export class Http {
         else throw this.#unanswered(wanted, error, mayRepeat);
       }
     }
+  }
+
+  /**
+   * Opens an answer that may have no end. It is tried once: the caller knows what it has read.
+   *
+   * @param wanted.idleMs milliseconds without a byte after which the connection is taken for broken
+   * @throws CliError when there is no answer; one with an error status is an answer
+   */
+  async openStream(wanted: { url: string; headers: Record<string, string>; idleMs: number }): Promise<StreamedAnswer> {
+    const { url, headers, idleMs } = wanted;
+    const asked: HttpRequest = { method: 'GET', url, headers, isRepeatable: true };
+    const began = Date.now();
+    const broke = (error: unknown) => {
+      this.#interrupted.throwIfAborted();
+      if (error instanceof CliError) return error;
+      this.#say(asked, reasonOf(error), began);
+      return this.#unanswered(asked, error, true);
+    };
+    const options = { dispatcher: this.#dispatcher, headers, signal: this.#interrupted };
+    const response = await request(url, {
+      ...options,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: idleMs,
+    }).catch((error: unknown) => {
+      throw broke(error);
+    });
+    this.#say(asked, `${response.statusCode}`, began);
+    return {
+      status: response.statusCode,
+      chunks: async function* () {
+        try {
+          yield* response.body as AsyncIterable<Buffer>;
+        } catch (error) {
+          throw broke(error);
+        }
+      },
+      readText: () =>
+        readText(response.body, { ...asked, maxBytes: REFUSAL_MAX_BYTES }).catch((error: unknown) => {
+          throw broke(error);
+        }),
+    };
   }
 
   async close(): Promise<void> {

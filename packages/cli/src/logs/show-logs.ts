@@ -1,14 +1,12 @@
-import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LogEntry, LogLevel, LogRequest } from '@runyard/contracts';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ConnectionFlags, withControlPlane } from '../connection/connect.ts';
 import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
+import { ownDeploymentName } from '../connection/own-deployment.ts';
 import { isUnreachable } from '../connection/refusals.ts';
-import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
 import { createPainter } from '../output/colours.ts';
-import { toDeploymentName } from '../project/deployment-name.ts';
 import { colourOfLevel, formatLogEntry } from './log-entry.ts';
 import { LogTail } from './log-tail.ts';
 
@@ -68,10 +66,10 @@ function formatHint({ json, endTime }: LogFlags, entries: LogEntry[]): string {
 async function findDeploymentId(
   flags: LogFlags,
   project: Record<string, string>,
-  { env, cwd }: CommandContext,
+  context: CommandContext,
   controlPlane: ControlPlane,
 ): Promise<string> {
-  const name = toDeploymentName(flags.name ?? findVariable(NAME_VARIABLES, project, env) ?? basename(cwd));
+  const { name } = ownDeploymentName(flags.name, project, context);
   const found = await controlPlane.findDeployment(name);
   if (found) return found.id;
   throw new CliError(`There is no deployment ${name}: name one with --name or --deployment-id.`, ExitCode.notFound);

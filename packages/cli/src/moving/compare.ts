@@ -1,8 +1,4 @@
-type Json = Record<string, unknown>;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject, type Json } from '../agent-server/json.ts';
 
 /**
  * Returns the path of the first difference between two JSON values, as `values.messages[1].content`; null when they are

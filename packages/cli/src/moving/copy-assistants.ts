@@ -1,5 +1,6 @@
-import type { AgentServer } from './agent-server.ts';
-import { findDifference, isObject, isSame } from './compare.ts';
+import type { AgentServer } from '../agent-server/agent-server.ts';
+import { isObject } from '../agent-server/json.ts';
+import { findDifference, isSame } from './compare.ts';
 import { type CopyContext, copyEach, type TargetGraphs } from './copy-context.ts';
 import { requireUuid } from './uuid.ts';
 

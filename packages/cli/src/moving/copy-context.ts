@@ -1,5 +1,5 @@
+import type { AgentServer } from '../agent-server/agent-server.ts';
 import { CliError, ExitCode, InterruptedError, reasonOf } from '../cli-error.ts';
-import type { AgentServer } from './agent-server.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { nameOf } from './row-name.ts';
 import type { Tally } from './tally.ts';

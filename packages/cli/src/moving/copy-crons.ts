@@ -1,5 +1,5 @@
+import type { AgentServer } from '../agent-server/agent-server.ts';
 import { CliError, InterruptedError, reasonOf } from '../cli-error.ts';
-import type { AgentServer } from './agent-server.ts';
 import { findDifference } from './compare.ts';
 import { type CopyContext, copyEach } from './copy-context.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AgentServer } from './agent-server.ts';
+import type { AgentServer } from '../agent-server/agent-server.ts';
 import { findMissing } from './compare.ts';
 import { type CopyContext, copyWatched } from './copy-context.ts';
 import { type DrawnGraph, DrawnGraphs, findNodeLeadingTo } from './drawn-graph.ts';

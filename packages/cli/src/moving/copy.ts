@@ -1,4 +1,4 @@
-import { type AgentServer, ServerRefusedError } from './agent-server.ts';
+import { type AgentServer, ServerRefusedError } from '../agent-server/agent-server.ts';
 import { copyAssistants, readGraphs } from './copy-assistants.ts';
 import type { CopyContext } from './copy-context.ts';
 import { copyCrons } from './copy-crons.ts';

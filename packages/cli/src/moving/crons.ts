@@ -1,4 +1,4 @@
-import { isObject } from './compare.ts';
+import { isObject } from '../agent-server/json.ts';
 
 export interface Cron {
   cron_id: string;

@@ -1,4 +1,4 @@
-import type { AgentServer } from './agent-server.ts';
+import type { AgentServer } from '../agent-server/agent-server.ts';
 
 export interface DrawnGraph {
   nodes: { id: string }[];

@@ -1,5 +1,5 @@
+import type { AgentServer } from '../agent-server/agent-server.ts';
 import { CliError, ExitCode, InterruptedError, reasonOf } from '../cli-error.ts';
-import type { AgentServer } from './agent-server.ts';
 import { type DrawnGraph, findNodeLeadingTo } from './drawn-graph.ts';
 import { createThread, deleteThread, readState } from './read-thread.ts';
 import { type NewThread, StateAttempt } from './state-attempt.ts';

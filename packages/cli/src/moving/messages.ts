@@ -1,4 +1,4 @@
-import { isObject } from './compare.ts';
+import { isObject } from '../agent-server/json.ts';
 
 const TYPES = ['human', 'ai', 'system', 'tool', 'function', 'remove', 'developer', 'chat'];
 

@@ -1,5 +1,5 @@
+import { type AgentServer, ServerRefusedError } from '../agent-server/agent-server.ts';
 import { CliError } from '../cli-error.ts';
-import { type AgentServer, ServerRefusedError } from './agent-server.ts';
 import { findDifference } from './compare.ts';
 import { comparable } from './messages.ts';
 import { SuperstepsOfHistory } from './supersteps.ts';

@@ -1,5 +1,5 @@
+import { type AgentServer, ServerRefusedError } from '../agent-server/agent-server.ts';
 import { ExitCode } from '../cli-error.ts';
-import { type AgentServer, ServerRefusedError } from './agent-server.ts';
 import { isSame } from './compare.ts';
 import type { EarlierCopy } from './earlier-copy.ts';
 import { withoutEmptyFields } from './messages.ts';

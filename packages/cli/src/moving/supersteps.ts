@@ -1,4 +1,4 @@
-import { isObject } from './compare.ts';
+import { isObject } from '../agent-server/json.ts';
 import { checkpointIdOf, type Superstep, type ThreadState, type Update } from './thread-states.ts';
 import { areIdentified, changesOf } from './value-changes.ts';
 

@@ -1,4 +1,5 @@
-import { isObject, isSame } from './compare.ts';
+import { isObject } from '../agent-server/json.ts';
+import { isSame } from './compare.ts';
 
 type Identified = { id: string };
 

@@ -1,4 +1,5 @@
 import { CliError } from '../cli-error.ts';
+import { parseJson } from './json.ts';
 
 /**
  * Parses JSON, and refuses whole numbers that a double cannot hold: Python has them, and they would arrive as others.
@@ -6,12 +7,7 @@ import { CliError } from '../cli-error.ts';
  * @throws CliError
  */
 export function parseExactly(text: string, what: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new CliError(`${what} was answered with something other than JSON.`, undefined, { cause });
-  }
+  const value = parseJson(text, what);
   const inexact = /\d{16}/.test(text) ? findInexact(text) : undefined;
   if (inexact === undefined) return value;
   throw new CliError(`${what} has the number ${inexact}, which this command cannot copy exactly.`);

@@ -1,0 +1,55 @@
+import type { ServerSentEvent } from '../agent-server/event-stream.ts';
+import type { OutputStream } from '../command-context.ts';
+import { createPainter } from '../output/colours.ts';
+import { cutLine, summarize } from '../output/summary.ts';
+
+const NAME_WIDTH = 8;
+const NAME_MAX = 60;
+const LINE_MAX = 160;
+/** Narrower lines would say nothing. */
+const LINE_MIN = 40;
+
+/** Prints each event of a run: a line for people, cut to the terminal, or whole as JSON. */
+export function createEventPrinter(out: OutputStream, isJson: boolean): (event: ServerSentEvent) => Promise<void> {
+  const paint = createPainter(out);
+  const lineOf = ({ event, data }: ServerSentEvent) => {
+    const name = cutLine(event, NAME_MAX).padEnd(NAME_WIDTH);
+    const width = Math.max((out.columns ?? LINE_MAX) - name.length - 2, LINE_MIN);
+    return `${paint(event === 'error' ? 'red' : 'cyan', name)}  ${summarizeData(data, width)}`;
+  };
+  return (event) => write(out, `${isJson ? toJsonLine(event) : lineOf(event)}\n`);
+}
+
+function summarizeData(data: string, max: number): string {
+  try {
+    return summarize(JSON.parse(data), max);
+  } catch {
+    return cutLine(data, max);
+  }
+}
+
+/** Returns an event as one line. Its data are passed on as they came, so that no number loses a digit. */
+function toJsonLine({ event, id, data }: ServerSentEvent): string {
+  const head = JSON.stringify({ event: 'run_event', name: event, ...(id !== undefined && { id }) });
+  return `${head.slice(0, -1)},"data":${toOneLine(data)}}`;
+}
+
+/** Characters that JSON may have as they are, and a terminal obeys. */
+const UNESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
+
+function toOneLine(data: string): string {
+  try {
+    JSON.parse(data);
+  } catch {
+    return JSON.stringify(data);
+  }
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // In valid JSON, line breaks stand between its parts alone, and the characters that are escaped in texts alone.
+  return data.replace(/[\r\n]/g, ' ').replace(UNESCAPED, escaped);
+}
+
+/** Waits while the reader is slower than the run, so that nothing piles up. */
+async function write(out: OutputStream, text: string): Promise<void> {
+  if (out.write(text)) return;
+  await new Promise<void>((resolve) => out.once('drain', resolve));
+}
