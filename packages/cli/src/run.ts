@@ -3,6 +3,7 @@ import { CliError, ExitCode, InterruptedError } from './cli-error.ts';
 import type { CommandContext } from './command-context.ts';
 import { addAssistantCommands } from './commands/assistant-commands.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
+import { addBuildCommand } from './commands/build-command.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommand } from './commands/dev-command.ts';
@@ -42,6 +43,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
     })
     .showHelpAfterError('(--help tells the options)');
   addDeploymentCommands(addDeployCommand(program, context, end), context);
+  addBuildCommand(program, context);
   addDevCommand(program, context, end);
   addThreadCommands(program, context);
   addRunCommands(program, context, end);

@@ -6,6 +6,7 @@ import { type ConnectionFlags, type ControlPlaneConnection, connect } from '../c
 import { findVariable, NAME_VARIABLES } from '../connection/settings.ts';
 import { Engine } from '../docker/engine.ts';
 import type { Progress } from '../output/progress-event.ts';
+import { Steps } from '../output/steps.ts';
 import { toDeploymentName } from '../project/deployment-name.ts';
 import { type DeployableProject, openProject } from '../project/project.ts';
 import { collectSecrets } from '../project/secrets.ts';
@@ -15,7 +16,6 @@ import { pushImage } from './local-build.ts';
 import { type ChangedDeployment, makeRevision } from './make-revision.ts';
 import { sendSource } from './remote-build.ts';
 import { reportResult } from './report-result.ts';
-import { Steps } from './steps.ts';
 
 export interface DeployFlags extends ConnectionFlags {
   config?: string;

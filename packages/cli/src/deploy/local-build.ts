@@ -3,16 +3,14 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DeploymentPatch, PushToken, Secret } from '@runyard/contracts';
-import { extract } from 'tar';
+import { buildImage } from '../build/build-image.ts';
 import { CliError } from '../cli-error.ts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import { PlatformRefusedError } from '../connection/refusals.ts';
-import { generateDockerfile } from '../docker/dockerfile.ts';
-import { BASE_IMAGE, type Engine } from '../docker/engine.ts';
-import { archiveProject } from '../project/archive.ts';
+import type { Engine } from '../docker/engine.ts';
+import type { Steps } from '../output/steps.ts';
 import { toDeploymentName } from '../project/deployment-name.ts';
 import type { DeployableProject } from '../project/project.ts';
-import type { Steps } from './steps.ts';
 
 const PUSHES = 3;
 
@@ -40,7 +38,7 @@ export async function pushImage(options: LocalBuildOptions): Promise<DeploymentP
   const scratch = await mkdtemp(join(tmpdir(), 'runyard-image-'));
   const built = options.image === undefined ? `runyard-deploy:${randomBytes(6).toString('hex')}` : undefined;
   try {
-    if (built) await build(built, scratch, options);
+    if (built) await buildImage({ ...options, tag: built });
     const uri = await push(options.image ?? (built as string), scratch, options);
     return {
       revision_source: 'internal_docker',
@@ -51,27 +49,6 @@ export async function pushImage(options: LocalBuildOptions): Promise<DeploymentP
     await rm(scratch, { recursive: true, force: true });
     if (built && !options.interrupted.aborted) await engine.untag(built);
   }
-}
-
-/**
- * Builds from the same files that would be uploaded: the image contains no ignored files and no file of the secrets.
- */
-async function build(tag: string, scratch: string, options: LocalBuildOptions): Promise<void> {
-  const { engine, steps, project } = options;
-  steps.begin('Building the image');
-  const folder = join(scratch, 'project');
-  await mkdir(folder);
-  const archive = await archiveProject(project, options.interrupted);
-  try {
-    for (const warning of archive.warnings) steps.warn(warning);
-    await extract({ file: archive.path, cwd: folder });
-  } finally {
-    await archive.remove();
-  }
-  const { baseImage = BASE_IMAGE, installCommand, buildCommand } = options;
-  const dockerfile = await generateDockerfile(project, { folder, baseImage, installCommand, buildCommand });
-  const onLine = (message: string) => steps.progress.report({ event: 'log', level: 'INFO', message });
-  await engine.build({ folder, dockerfile, tag, onLine });
 }
 
 /** @returns the image by its digest, if the engine knows it */

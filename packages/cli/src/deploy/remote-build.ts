@@ -1,9 +1,9 @@
 import type { DeploymentPatch, Secret } from '@runyard/contracts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import type { Http } from '../connection/http.ts';
+import type { Steps } from '../output/steps.ts';
 import { archiveProject, MEBIBYTE } from '../project/archive.ts';
 import type { DeployableProject } from '../project/project.ts';
-import type { Steps } from './steps.ts';
 import { uploadArchive } from './upload.ts';
 
 /** Uploads a project and returns the change that makes the platform build it. */

@@ -7,6 +7,15 @@ import { type ProgramResult, runProgram } from './run-program.ts';
 export const BASE_IMAGE = 'runyard/agent-server:20';
 const PLATFORM = 'linux/amd64';
 
+export interface BuildSettings {
+  /** What the image is for, of several with commas between them. Default: what deployments are for. */
+  platform?: string | undefined;
+  /** True to ask the registry for a newer base image. */
+  pull?: boolean | undefined;
+  /** Further arguments of `docker build`. */
+  args?: readonly string[] | undefined;
+}
+
 /** The container engine of this machine, called by its `docker` command. */
 export class Engine {
   readonly #context: Pick<CommandContext, 'env' | 'interrupted'>;
@@ -16,12 +25,12 @@ export class Engine {
   }
 
   /** Returns a sentence why no image can be built from the base on this machine, or null. */
-  async obstacle(baseImage: string | undefined): Promise<string | null> {
+  async obstacle(baseImage: string | undefined, platform: string = PLATFORM): Promise<string | null> {
     if ((await this.#run(['info', '--format', '{{.ServerVersion}}'])).code !== 0) {
       return 'no container engine runs on this machine.';
     }
-    if (arch() !== 'x64' && (await this.#run(['buildx', 'version'])).code !== 0) {
-      return `images are for ${PLATFORM}, and the engine of this machine has no buildx to build them.`;
+    if (!isOfThisMachine(platform) && (await this.#run(['buildx', 'version'])).code !== 0) {
+      return `images are for ${platform}, and the engine of this machine has no buildx to build them.`;
     }
     // A named base image is pulled when it is missing; the default one is not, because nobody publishes it.
     const isHere = baseImage !== undefined || (await this.#run(['image', 'inspect', BASE_IMAGE])).code === 0;
@@ -31,9 +40,11 @@ export class Engine {
   }
 
   /** @throws CliError with the last lines, when the build fails */
-  async build(options: { folder: string; dockerfile: string; tag: string; onLine: (line: string) => void }) {
-    const { folder, dockerfile, tag, onLine } = options;
-    const command = arch() === 'x64' ? ['build'] : ['buildx', 'build', '--platform', PLATFORM, '--load'];
+  async build(
+    options: BuildSettings & { folder: string; dockerfile: string; tag: string; onLine: (line: string) => void },
+  ) {
+    const { folder, dockerfile, tag, onLine, platform = PLATFORM, pull = false, args = [] } = options;
+    const command = [...buildCommand(platform, args), ...(pull ? ['--pull'] : []), ...args];
     // The lines of the build were reported as they came.
     const { code } = await this.#run([...command, '-f', '-', '-t', tag, folder], { input: dockerfile, onLine });
     if (code !== 0) throw new CliError(`The image could not be built (docker build: ${code}).`);
@@ -89,4 +100,15 @@ export class Engine {
   ): Promise<ProgramResult> {
     return runProgram('docker', args, { ...this.#context, ...options });
   }
+}
+
+function isOfThisMachine(platform: string): boolean {
+  return platform === `linux/${arch() === 'x64' ? 'amd64' : arch()}`;
+}
+
+/** What an image for other machines is built by keeps it for itself, unless it is told where the image goes. */
+function buildCommand(platform: string, args: readonly string[]): string[] {
+  if (isOfThisMachine(platform)) return ['build'];
+  const hasOutput = args.some((arg) => /^(--push|--load|--output|-o)(=|$)/.test(arg));
+  return ['buildx', 'build', '--platform', platform, ...(hasOutput ? [] : ['--load'])];
 }

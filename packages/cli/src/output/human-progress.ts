@@ -76,7 +76,7 @@ export class HumanProgress implements Progress {
     const colour = event.status === 'failed' ? 'red' : event.status === 'succeeded' ? 'green' : 'yellow';
     const lines = [this.#paint(colour, event.message)];
     if (event.url) lines.push(`   URL         ${event.url}`);
-    lines.push(`   deployment  ${event.deployment_id}`);
+    if (event.deployment_id) lines.push(`   deployment  ${event.deployment_id}`);
     if (event.revision_id) lines.push(`   revision    ${event.revision_id}`);
     return lines.join('\n');
   }

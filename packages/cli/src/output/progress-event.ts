@@ -19,7 +19,9 @@ export interface ResultEvent {
   /** `triggered`: the command does not wait. `superseded`: a newer revision replaced it. */
   status: 'succeeded' | 'failed' | 'superseded' | 'timed_out' | 'triggered';
   message: string;
-  deployment_id: string;
+  deployment_id?: string;
+  /** The image that was built. */
+  image?: string;
   revision_id?: string;
   revision_status?: string;
   /** URL of the deployment. */

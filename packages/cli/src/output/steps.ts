@@ -1,4 +1,4 @@
-import type { Progress } from '../output/progress-event.ts';
+import type { Progress } from './progress-event.ts';
 
 /** Numbers the steps of a deployment as they begin. */
 export class Steps {
