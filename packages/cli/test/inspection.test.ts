@@ -107,7 +107,7 @@ describe('text of others', () => {
       { type: 'ai', id: 'm', content: '', tool_calls: [{ name: 'weather', args: { city: 'Ulm' } }] },
       'ai calls weather({city: "Ulm"})',
     ],
-    [{ a: { b: { c: { d: 1 } } } }, '{a: {b: {c: {…}}}}'],
+    [{ a: { b: { c: { d: { e: 1 } } } } }, '{a: {b: {c: {d: {…}}}}}'],
     [null, 'null'],
   ])('is shortened to what says most: %j', (value, expected) => {
     expect(summarize(value, 100)).toBe(expected);
@@ -213,4 +213,50 @@ describe('runs tail over a broken connection', () => {
       '{"event":"run_event","name":"x","data":"no json"}',
     ]);
   });
+});
+
+describe('runs cancel', () => {
+  it('says that a run ended at the same moment, and when the cancellation takes too long', async () => {
+    const server = await new FakeAgentServer().open();
+    onTestFinished(() => server.close());
+    const [threadId, runId] = [randomUUID(), randomUUID()];
+    let status = 'running';
+    let canCancel = true;
+    server.intercept = ({ method }) => {
+      if (method === 'GET') return { status: 200, body: { run_id: runId, assistant_id: 'a', status } };
+      if (canCancel) return { status: 202 };
+      status = 'success';
+      return { status: 404, body: { detail: 'No runs found to cancel.' } };
+    };
+    const cancel = () => runyard(['runs', 'cancel', threadId, runId, '--wait', '--timeout', '1', '--url', server.url]);
+    expect(await cancel()).toMatchObject({ exitCode: 6, err: expect.stringContaining('its cancellation goes on') });
+    canCancel = false;
+    expect(await cancel()).toMatchObject({ exitCode: 1, err: 'The run has ended already: success.\n' });
+  });
+});
+
+it('runs tail chooses the run that runs, else the newest, however the server sorts them', async () => {
+  const server = await new FakeAgentServer().open();
+  onTestFinished(() => server.close());
+  const run = (minute: number, status: string) => ({
+    run_id: randomUUID(),
+    assistant_id: 'a',
+    status,
+    created_at: `2026-11-30T00:0${minute}:00Z`,
+  });
+  const runs = [run(1, 'success'), run(2, 'error'), run(3, 'success')];
+  const chosen: string[] = [];
+  server.intercept = ({ path }) => {
+    if (path.endsWith('/runs')) return { status: 200, body: runs };
+    if (path.endsWith('/stream')) return { status: 200 };
+    const found = runs.find(({ run_id: id }) => path.endsWith(id));
+    if (found) chosen.push(found.run_id);
+    return { status: 200, body: found ? { ...found, status: 'success' } : {} };
+  };
+  const tail = () => runyard(['runs', 'tail', randomUUID(), '--url', server.url]);
+  expect((await tail()).exitCode).toBe(0);
+  expect(new Set(chosen.splice(0))).toEqual(new Set([runs[2]?.run_id]));
+  runs[0]!.status = 'running';
+  await tail();
+  expect(new Set(chosen)).toEqual(new Set([runs[0]?.run_id]));
 });

@@ -1,3 +1,4 @@
+import { type AgentServer, ServerRefusedError } from '../agent-server/agent-server.ts';
 import { type InspectionFlags, withInspectedServer } from '../agent-server/inspect.ts';
 import { isObject, type Json } from '../agent-server/json.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -23,20 +24,28 @@ export async function showAssistant(
   await withInspectedServer(flags, context, async (server) => {
     const assistant = await findAssistant(server, idOrGraph);
     const path = `/assistants/${assistant.assistant_id}`;
-    const schemas = await server.call<unknown>('GET', `${path}/schemas`);
+    const schemas = await readSchemas(server, path);
     const graph = flags.graph ? await server.call<unknown>('GET', `${path}/graph`) : undefined;
     if (flags.json) stdout.write(`${JSON.stringify({ ...assistant, schemas, ...(flags.graph && { graph }) })}\n`);
     else {
-      const parts = [
-        formatAssistant(assistant, isObject(schemas) ? schemas : {}),
-        ...(flags.graph ? [formatGraph(graph)] : []),
-      ];
+      const parts = [formatAssistant(assistant, schemas), ...(flags.graph ? [formatGraph(graph)] : [])];
       stdout.write(`${parts.join('\n\n')}\n`);
     }
   });
 }
 
-function formatAssistant(assistant: Json, schemas: Json): string {
+/** Returns null where the server cannot make them, as of a graph whose types it does not find. */
+async function readSchemas(server: AgentServer, path: string): Promise<Json | null> {
+  try {
+    const schemas = await server.call<unknown>('GET', `${path}/schemas`);
+    return isObject(schemas) ? schemas : null;
+  } catch (error) {
+    if (error instanceof ServerRefusedError && (error.status === 404 || error.status === 500)) return null;
+    throw error;
+  }
+}
+
+function formatAssistant(assistant: Json, schemas: Json | null): string {
   const { description, config, context, metadata } = assistant;
   return formatDetails([
     ['Assistant', textOf(assistant.assistant_id)],
@@ -49,7 +58,9 @@ function formatAssistant(assistant: Json, schemas: Json): string {
     ['Config', summarize(config, VALUE_MAX)],
     ['Context', summarize(context, VALUE_MAX)],
     ['Metadata', summarize(metadata, VALUE_MAX)],
-    ...SCHEMAS.flatMap(([label, key]) => propertiesOf(schemas[key], label)),
+    ...(schemas
+      ? SCHEMAS.flatMap(([label, key]) => propertiesOf(schemas[key], label))
+      : ([['Schemas', 'the server cannot make them']] as const)),
   ]);
 }
 

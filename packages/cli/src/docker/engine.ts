@@ -8,7 +8,7 @@ export const BASE_IMAGE = 'runyard/agent-server:20';
 const PLATFORM = 'linux/amd64';
 
 export interface BuildSettings {
-  /** What the image is for, of several with commas between them. Default: what deployments are for. */
+  /** The platform that the image is for, or several with commas between them. Default: that of deployments. */
   platform?: string | undefined;
   /** True to ask the registry for a newer base image. */
   pull?: boolean | undefined;
@@ -106,7 +106,7 @@ function isOfThisMachine(platform: string): boolean {
   return platform === `linux/${arch() === 'x64' ? 'amd64' : arch()}`;
 }
 
-/** What an image for other machines is built by keeps it for itself, unless it is told where the image goes. */
+/** Returns the command of a build. buildx keeps an image for itself, unless it is told where the image goes. */
 function buildCommand(platform: string, args: readonly string[]): string[] {
   if (isOfThisMachine(platform)) return ['build'];
   const hasOutput = args.some((arg) => /^(--push|--load|--output|-o)(=|$)/.test(arg));

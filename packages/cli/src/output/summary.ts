@@ -1,8 +1,8 @@
 import { toPlainLine } from './plain-text.ts';
 
 const TEXT_MAX = 200;
-const KEYS_MAX = 12;
-const DEPTH_MAX = 3;
+const KEYS_MAX = 10;
+const DEPTH_MAX = 4;
 
 /**
  * Describes a JSON value in one line of at most so many characters: a list by its length and its last element, a

@@ -16,8 +16,7 @@ export interface CancelFlags extends InspectionFlags {
 /** Cancels a run, and with `wait` waits until it has ended. @returns the exit code */
 export async function cancelRun(name: RunName, flags: CancelFlags, context: CommandContext): Promise<number> {
   return withInspectedServer(flags, context, async (server) => {
-    const run = await getRun(server, name);
-    if (hasEnded(run)) throw new CliError(`The run has ended already: ${toPlainLine(run.status)}.`);
+    requireInFlight(await getRun(server, name));
     await requestCancel(server, name, flags.action);
     if (!flags.wait) {
       report('requested', 'Its cancellation is under way.');
@@ -39,13 +38,20 @@ export async function cancelRun(name: RunName, flags: CancelFlags, context: Comm
   }
 }
 
-/** A run that ended at the same moment cannot be cancelled, and is fine. */
+/** @throws CliError when the run has ended meanwhile, or the server refuses */
 async function requestCancel(server: AgentServer, name: RunName, action: string): Promise<void> {
   try {
     await server.call('POST', `${runPath(name)}/cancel?${new URLSearchParams({ action })}`);
   } catch (error) {
     if (!(error instanceof ServerRefusedError) || error.status !== 404) throw error;
+    requireInFlight(await getRun(server, name));
+    throw error;
   }
+}
+
+/** @throws CliError when there is nothing left to cancel */
+function requireInFlight(run: Run): void {
+  if (hasEnded(run)) throw new CliError(`The run has ended already: ${toPlainLine(run.status)}.`);
 }
 
 /** Returns the run as it ended; undefined when it was rolled back. @throws CliError when that takes too long */

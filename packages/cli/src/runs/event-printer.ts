@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import type { ServerSentEvent } from '../agent-server/event-stream.ts';
-import type { OutputStream } from '../command-context.ts';
+import type { CommandContext, OutputStream } from '../command-context.ts';
 import { createPainter } from '../output/colours.ts';
 import { cutLine, summarize } from '../output/summary.ts';
 
@@ -10,14 +11,17 @@ const LINE_MAX = 160;
 const LINE_MIN = 40;
 
 /** Prints each event of a run: a line for people, cut to the terminal, or whole as JSON. */
-export function createEventPrinter(out: OutputStream, isJson: boolean): (event: ServerSentEvent) => Promise<void> {
+export function createEventPrinter(
+  { stdout: out, interrupted }: Pick<CommandContext, 'stdout' | 'interrupted'>,
+  isJson: boolean,
+): (event: ServerSentEvent) => Promise<void> {
   const paint = createPainter(out);
   const lineOf = ({ event, data }: ServerSentEvent) => {
     const name = cutLine(event, NAME_MAX).padEnd(NAME_WIDTH);
     const width = Math.max((out.columns ?? LINE_MAX) - name.length - 2, LINE_MIN);
     return `${paint(event === 'error' ? 'red' : 'cyan', name)}  ${summarizeData(data, width)}`;
   };
-  return (event) => write(out, `${isJson ? toJsonLine(event) : lineOf(event)}\n`);
+  return (event) => write(out, `${isJson ? toJsonLine(event) : lineOf(event)}\n`, interrupted);
 }
 
 function summarizeData(data: string, max: number): string {
@@ -49,7 +53,10 @@ function toOneLine(data: string): string {
 }
 
 /** Waits while the reader is slower than the run, so that nothing piles up. */
-async function write(out: OutputStream, text: string): Promise<void> {
+async function write(out: OutputStream, text: string, interrupted: AbortSignal): Promise<void> {
   if (out.write(text)) return;
-  await new Promise<void>((resolve) => out.once('drain', resolve));
+  await once(out, 'drain', { signal: interrupted }).catch((error: unknown) => {
+    interrupted.throwIfAborted();
+    throw error;
+  });
 }

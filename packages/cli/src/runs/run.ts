@@ -44,9 +44,9 @@ export async function getRun(server: AgentServer, name: RunName): Promise<Run> {
 export async function listRuns(
   server: AgentServer,
   threadId: string,
-  query: { limit: number; offset?: number; status?: string },
+  query: { limit: number; offset?: number; status?: string; select?: string[] },
 ): Promise<Run[]> {
-  const pairs = Object.entries(query).map(([key, value]) => [key, String(value)]);
+  const pairs = Object.entries(query).flatMap(([key, value]) => [value].flat().map((each) => [key, String(each)]));
   const path = `/threads/${threadId}/runs`;
   const runs = await server.find<unknown>(`${path}?${new URLSearchParams(pairs)}`);
   if (runs === undefined) throw new CliError(`There is no thread ${threadId} at ${server.url}.`, ExitCode.notFound);

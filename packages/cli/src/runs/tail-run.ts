@@ -5,7 +5,7 @@ import type { CommandContext } from '../command-context.ts';
 import { toPlainText } from '../output/plain-text.ts';
 import { createEventPrinter } from './event-printer.ts';
 import { followRun } from './follow-run.ts';
-import { getRun, listRuns, type RunName } from './run.ts';
+import { getRun, listRuns, type Run, type RunName } from './run.ts';
 import { printResult } from './run-result.ts';
 
 export interface TailFlags extends InspectionFlags {
@@ -34,9 +34,10 @@ export async function tail(
   server: AgentServer,
   name: RunName,
   { mode, json }: Pick<TailFlags, 'mode' | 'json'>,
-  { stdout, stderr, pollMs, interrupted }: CommandContext,
+  context: CommandContext,
 ): Promise<number> {
-  const print = createEventPrinter(stdout, json);
+  const { stdout, stderr, pollMs, interrupted } = context;
+  const print = createEventPrinter(context, json);
   const warn = (sentence: string) => void stderr.write(`${toPlainText(sentence)}\n`);
   const events = followRun(server, { name, modes: mode, pollMs, interrupted, warn });
   try {
@@ -54,9 +55,18 @@ export async function tail(
   }
 }
 
+/** The fields that say which run is meant: arguments may be large. */
+const SELECT = ['run_id', 'status', 'created_at'];
+
 async function chooseRun(server: AgentServer, threadId: string): Promise<string> {
-  const [running] = await listRuns(server, threadId, { limit: 1, status: 'running' });
-  const [newest] = running ? [running] : await listRuns(server, threadId, { limit: 1 });
-  if (newest) return newest.run_id;
+  const runs = await listRuns(server, threadId, { limit: 100, select: SELECT });
+  // Not every server lists the newest first.
+  const newestFirst = runs.sort((one, other) => timeOf(other) - timeOf(one));
+  const chosen = newestFirst.find(({ status }) => status === 'running') ?? newestFirst[0];
+  if (chosen) return chosen.run_id;
   throw new CliError(`The thread ${threadId} has no runs.`, ExitCode.notFound);
+}
+
+function timeOf({ created_at: created }: Run): number {
+  return Date.parse(String(created)) || 0;
 }
