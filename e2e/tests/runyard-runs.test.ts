@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, inject, it } from 'vitest';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startPublicServer } from '@runyard/test-kit';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { newClient } from '../harness/client.ts';
+import { PROBE_PROJECT } from '../harness/platform.ts';
 import { parseJsonLines, runyard, startRunyard } from '../harness/runyard-cli.ts';
 
 interface Line {
@@ -65,7 +70,7 @@ describe('runyard threads and assistants', () => {
     ['runs', 'replay', randomUUID(), randomUUID()],
     ['assistants', 'show', randomUUID()],
     ['assistants', 'show', 'no-such-graph'],
-  ])('say that what nobody has, or somebody else, is not there: %s %s', async (...args) => {
+  ])('say that what does not exist is not there: %s %s', async (...args) => {
     const ended = await cli(...args);
     expect(ended.code, ended.output).toBe(4);
     expect(ended.output).toMatch(/^(There is no|The thread .* has neither)/);
@@ -174,6 +179,16 @@ describe('runyard runs replay', () => {
     expect(await replay(threadId, asked!.run_id)).toMatchObject({ status: 'success', interrupts: [{}] });
   });
 
+  it('is refused while the thread is busy', async () => {
+    const threadId = await newThread();
+    await client.runs.wait(threadId, 'slow', { input: slowly(1, 1) });
+    const [run] = await client.runs.list(threadId);
+    const { run_id: busy } = await client.runs.create(threadId, 'slow', { input: slowly(1, 60_000) });
+    const refused = await cli('runs', 'replay', threadId, run!.run_id);
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('already running a task') });
+    await client.runs.cancel(threadId, busy, true);
+  });
+
   it('on a copy leaves the thread alone', async () => {
     const threadId = await newThread();
     await client.runs.wait(threadId, 'slow', { input: slowly(2, 1) });
@@ -185,4 +200,31 @@ describe('runyard runs replay', () => {
     expect(await client.threads.getState(threadId)).toEqual(before);
     expect(await client.runs.list(threadId)).toHaveLength(1);
   });
+});
+
+it('the public server is looked at by its URL, and its runs are replayed', async () => {
+  const project = await mkdtemp(path.join(tmpdir(), 'runyard-looked-at-'));
+  onTestFinished(() => rm(project, { recursive: true }));
+  await cp(path.join(PROBE_PROJECT, 'graphs'), path.join(project, 'graphs'), { recursive: true });
+  await writeFile(path.join(project, 'langgraph.json'), JSON.stringify({ graphs: { slow: './graphs/slow.ts:graph' } }));
+  const server = await startPublicServer({ folder: path.resolve(import.meta.dirname, '..'), project });
+  onTestFinished(() => server.stop());
+  const theirs = newClient({ apiUrl: server.url });
+  const { thread_id: threadId } = await theirs.threads.create();
+  const run = await theirs.runs.create(threadId, 'slow', { input: slowly(2, 200), streamResumable: true });
+  const look = async (...args: string[]) =>
+    parseJsonLines<Line>(await runyard([...args, '--json', '--url', server.url], undefined, {}));
+  const tailed = await look('runs', 'tail', threadId, run.run_id);
+  expect(tailed.map(({ name, status }) => name ?? status)).toEqual([
+    'metadata',
+    'values',
+    'values',
+    'values',
+    'success',
+  ]);
+  expect(await look('threads', 'list', '--status', 'idle')).toMatchObject([{ thread_id: threadId }]);
+  const replayed = (await look('runs', 'replay', threadId, run.run_id, '--copy')).at(-1)!;
+  expect(replayed.status).toBe('success');
+  const state = await theirs.threads.getState<{ done: string[] }>(replayed.thread_id!);
+  expect(state.values.done).toEqual(['cli:1', 'cli:0']);
 });

@@ -7,6 +7,7 @@ import { WebSocket } from 'ws';
 import { collectEvents } from '../harness/client.ts';
 import { callControlPlane, createDeployment, type Deployment, waitUntilDeployed } from '../harness/control-plane.ts';
 import { runPythonTests } from '../harness/python.ts';
+import { runyard } from '../harness/runyard-cli.ts';
 
 const { apiKey } = inject('platform');
 const PROJECT = path.resolve(import.meta.dirname, '../projects/guarded');
@@ -71,6 +72,31 @@ it('a user streams, joins and cancels runs of its own, and none of another user'
   expect(first.event).toBe('metadata');
   await ada.runs.cancel(threadId, run.run_id, true);
   expect(await ada.runs.get(threadId, run.run_id)).toMatchObject({ status: 'interrupted' });
+});
+
+it("the command shows a user's runs to that user, and says to another one that they are not there", async () => {
+  const { thread_id: threadId } = await ada.threads.create();
+  const run = await ada.runs.create(threadId, 'slow', { input: { steps: 1, stepMs: 60_000, name: 'ada', done: [] } });
+  const as = (name: string, ...args: string[]) =>
+    runyard([...args, '--url', url, '--header', `authorization: Bearer ${name}`], undefined, {});
+  const asked = [
+    ['threads', 'show', threadId],
+    ['runs', 'list', threadId],
+    ['runs', 'show', threadId, run.run_id],
+    ['runs', 'tail', threadId, run.run_id],
+    ['runs', 'replay', threadId, run.run_id],
+    ['runs', 'cancel', threadId, run.run_id],
+  ];
+  for (const args of asked) {
+    const refused = await as('bob', ...args);
+    expect(refused, args.join(' ')).toMatchObject({
+      code: 4,
+      output: expect.stringMatching(/^(There is no|The thread)/),
+    });
+  }
+  expect(await as('mallory', 'threads', 'list')).toMatchObject({ code: 3 });
+  expect((await as('ada', 'threads', 'list')).output).toContain(threadId);
+  expect(await as('ada', 'runs', 'cancel', threadId, run.run_id, '--wait')).toMatchObject({ code: 0 });
 });
 
 it.each(['sse', 'websocket'] as const)(
