@@ -99,6 +99,11 @@ describe('text of others', () => {
     server.intercept = () => ({ status: 500, body: { detail: 'no\u001b[2J \u0007way' } });
     const ended = await runyard(['threads', 'list', '--url', server.url]);
     expect(ended.err).toMatch(/no {2,}way\n$/);
+    server.intercept = () => undefined;
+    server.addThread({ metadata: { name: 'c1 \u009b2J' } });
+    const listed = await runyard(['threads', 'list', '--json', '--url', server.url]);
+    expect(listed.out).toContain('c1 \\u009b2J');
+    expect(listed.events()[0]?.metadata).toEqual({ name: 'c1 \u009b2J' });
   });
 
   it.each([

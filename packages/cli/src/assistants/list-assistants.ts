@@ -2,6 +2,7 @@ import { type InspectionFlags, withInspectedServer } from '../agent-server/inspe
 import type { Json } from '../agent-server/json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { textOf } from '../output/cells.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { formatTable } from '../output/table.ts';
 
 export interface AssistantListFlags extends InspectionFlags {
@@ -17,7 +18,7 @@ export async function listAssistants(flags: AssistantListFlags, context: Command
     const rows: string[][] = [];
     const wanted = { ...(graph !== undefined && { graph_id: graph }), sort_by: 'created_at', sort_order: 'desc' };
     for await (const assistant of server.searchUpTo<Json>(limit, '/assistants/search', wanted)) {
-      if (json) stdout.write(`${JSON.stringify(assistant)}\n`);
+      if (json) stdout.write(`${toJsonLine(assistant)}\n`);
       else rows.push(rowOf(assistant));
     }
     if (json) return;

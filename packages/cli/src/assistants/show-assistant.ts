@@ -4,6 +4,7 @@ import { isObject, type Json } from '../agent-server/json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { textOf } from '../output/cells.ts';
 import { formatDetails } from '../output/details.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { cutLine, summarize } from '../output/summary.ts';
 import { findAssistant } from './assistant.ts';
 
@@ -26,7 +27,7 @@ export async function showAssistant(
     const path = `/assistants/${assistant.assistant_id}`;
     const schemas = await readSchemas(server, path);
     const graph = flags.graph ? await server.call<unknown>('GET', `${path}/graph`) : undefined;
-    if (flags.json) stdout.write(`${JSON.stringify({ ...assistant, schemas, ...(flags.graph && { graph }) })}\n`);
+    if (flags.json) stdout.write(`${toJsonLine({ ...assistant, schemas, ...(flags.graph && { graph }) })}\n`);
     else {
       const parts = [formatAssistant(assistant, schemas), ...(flags.graph ? [formatGraph(graph)] : [])];
       stdout.write(`${parts.join('\n\n')}\n`);

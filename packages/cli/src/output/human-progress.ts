@@ -1,5 +1,6 @@
 import type { OutputStream } from '../command-context.ts';
 import { createPainter } from './colours.ts';
+import { toPlainText } from './plain-text.ts';
 import { formatElapsed, type Progress, type ProgressEvent, type ResultEvent } from './progress-event.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';
@@ -39,7 +40,7 @@ export class HumanProgress implements Progress {
         this.#write(this.#paint('red', event.message), null);
         break;
       case 'log':
-        this.#write(`   ${this.#paint('dim', '|')} ${event.message}`);
+        this.#write(`   ${this.#paint('dim', '|')} ${toPlainText(event.message)}`);
         break;
       case 'status_change':
         this.#write(`   ${event.message}`, this.#waitingFor(event.status));

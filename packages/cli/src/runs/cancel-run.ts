@@ -3,6 +3,7 @@ import { type AgentServer, ServerRefusedError } from '../agent-server/agent-serv
 import { type InspectionFlags, withInspectedServer } from '../agent-server/inspect.ts';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { toPlainLine } from '../output/plain-text.ts';
 import { findRun, getRun, hasEnded, type Run, type RunName, runPath } from './run.ts';
 
@@ -34,7 +35,7 @@ export async function cancelRun(name: RunName, flags: CancelFlags, context: Comm
 
   function report(status: string, sentence: string): void {
     const result = { event: 'result', status, thread_id: name.threadId, run_id: name.runId };
-    context.stdout.write(`${flags.json ? JSON.stringify(result) : sentence}\n`);
+    context.stdout.write(`${flags.json ? toJsonLine(result) : sentence}\n`);
   }
 }
 

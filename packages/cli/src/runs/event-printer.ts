@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerSentEvent } from '../agent-server/event-stream.ts';
 import type { CommandContext, OutputStream } from '../command-context.ts';
 import { createPainter } from '../output/colours.ts';
+import { escapeControl, toJsonLine } from '../output/json-line.ts';
 import { cutLine, summarize } from '../output/summary.ts';
 
 const NAME_WIDTH = 8;
@@ -21,7 +22,7 @@ export function createEventPrinter(
     const width = Math.max((out.columns ?? LINE_MAX) - name.length - 2, LINE_MIN);
     return `${paint(event === 'error' ? 'red' : 'cyan', name)}  ${summarizeData(data, width)}`;
   };
-  return (event) => write(out, `${isJson ? toJsonLine(event) : lineOf(event)}\n`, interrupted);
+  return (event) => write(out, `${isJson ? toEventLine(event) : lineOf(event)}\n`, interrupted);
 }
 
 function summarizeData(data: string, max: number): string {
@@ -33,23 +34,19 @@ function summarizeData(data: string, max: number): string {
 }
 
 /** Returns an event as one line. Its data are passed on as they came, so that no number loses a digit. */
-function toJsonLine({ event, id, data }: ServerSentEvent): string {
-  const head = JSON.stringify({ event: 'run_event', name: event, ...(id !== undefined && { id }) });
+function toEventLine({ event, id, data }: ServerSentEvent): string {
+  const head = toJsonLine({ event: 'run_event', name: event, ...(id !== undefined && { id }) });
   return `${head.slice(0, -1)},"data":${toOneLine(data)}}`;
 }
-
-/** Characters that JSON may have as they are, and a terminal obeys. */
-const UNESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
 
 function toOneLine(data: string): string {
   try {
     JSON.parse(data);
   } catch {
-    return JSON.stringify(data);
+    return toJsonLine(data);
   }
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // In valid JSON, line breaks stand between its parts alone, and the characters that are escaped in texts alone.
-  return data.replace(/[\r\n]/g, ' ').replace(UNESCAPED, escaped);
+  // Line breaks in valid JSON stand between its parts alone.
+  return escapeControl(data.replace(/[\r\n]/g, ' '));
 }
 
 /** Waits while the reader is slower than the run, so that nothing piles up. */

@@ -1,5 +1,6 @@
 import { type InspectionFlags, withInspectedServer } from '../agent-server/inspect.ts';
 import type { CommandContext } from '../command-context.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { listRuns, type Run } from './run.ts';
 import { formatRuns } from './run-table.ts';
 
@@ -22,7 +23,7 @@ export async function showRuns(threadId: string, flags: RunListFlags, context: C
       const limit = Math.min(PAGE, flags.limit - count);
       const page = await listRuns(server, threadId, { limit, offset: count, ...(status !== undefined && { status }) });
       count += page.length;
-      if (flags.json) for (const run of page) stdout.write(`${JSON.stringify(run)}\n`);
+      if (flags.json) for (const run of page) stdout.write(`${toJsonLine(run)}\n`);
       // The table needs none of a run's arguments.
       else for (const { kwargs: _, metadata: __, ...run } of page) rows.push(run as Run);
       if (page.length < limit) break;

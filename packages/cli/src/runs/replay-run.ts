@@ -5,6 +5,7 @@ import { isObject, type Json } from '../agent-server/json.ts';
 import { findCheckpoint } from '../checkpoints/checkpoints.ts';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { replayRequest } from './replay-request.ts';
 import type { RunName } from './run.ts';
 import { findStartingPoint, type StartingPoint } from './starting-point.ts';
@@ -69,5 +70,5 @@ function idOf(made: unknown, key: 'thread_id' | 'run_id'): string {
 
 function announce({ threadId, runId }: RunName, { json }: ReplayFlags, { stdout }: CommandContext): void {
   const event = { event: 'run', thread_id: threadId, run_id: runId };
-  stdout.write(json ? `${JSON.stringify(event)}\n` : `Run ${runId} of the thread ${threadId}\n`);
+  stdout.write(json ? `${toJsonLine(event)}\n` : `Run ${runId} of the thread ${threadId}\n`);
 }

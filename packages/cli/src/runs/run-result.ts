@@ -3,6 +3,7 @@ import { isObject } from '../agent-server/json.ts';
 import { ExitCode } from '../cli-error.ts';
 import type { OutputStream } from '../command-context.ts';
 import { type Colour, createPainter } from '../output/colours.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { cutLine, summarize } from '../output/summary.ts';
 import type { Run, RunName } from './run.ts';
 
@@ -20,7 +21,7 @@ export async function printResult(
     const status = run?.status ?? 'deleted';
     const waits = interrupts.length > 0 ? { interrupts } : {};
     const result = { event: 'result', status, thread_id: name.threadId, run_id: name.runId, ...waits };
-    out.write(`${JSON.stringify(result)}\n`);
+    out.write(`${toJsonLine(result)}\n`);
   } else {
     out.write(`${createPainter(out)(colourOf(run, interrupts), sentenceOf(run, interrupts))}\n`);
   }

@@ -3,6 +3,7 @@ import { isObject } from '../agent-server/json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { textOf } from '../output/cells.ts';
 import { formatDetails } from '../output/details.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { cutLine, summarize } from '../output/summary.ts';
 import { getRun, type Run, type RunName } from './run.ts';
 
@@ -12,7 +13,7 @@ export async function showRun(name: RunName, flags: InspectionFlags, context: Co
   const { stdout } = context;
   await withInspectedServer(flags, context, async (server) => {
     const run = await getRun(server, name);
-    stdout.write(`${flags.json ? JSON.stringify(run) : formatRun(run)}\n`);
+    stdout.write(`${flags.json ? toJsonLine(run) : formatRun(run)}\n`);
   });
 }
 

@@ -2,6 +2,7 @@ import { type InspectionFlags, withInspectedServer } from '../agent-server/inspe
 import { isObject, type Json } from '../agent-server/json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { textOf } from '../output/cells.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { summarize } from '../output/summary.ts';
 import { formatTable } from '../output/table.ts';
 
@@ -29,7 +30,7 @@ export async function listThreads(flags: ThreadListFlags, context: CommandContex
   await withInspectedServer(flags, context, async (server) => {
     const rows: string[][] = [];
     for await (const thread of server.searchUpTo<Json>(limit, '/threads/search', wanted)) {
-      if (json) stdout.write(`${JSON.stringify(thread)}\n`);
+      if (json) stdout.write(`${toJsonLine(thread)}\n`);
       else rows.push(rowOf(thread));
     }
     if (json) return;

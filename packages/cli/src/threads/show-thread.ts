@@ -6,6 +6,7 @@ import { CliError, ExitCode } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import { textOf } from '../output/cells.ts';
 import { formatDetails } from '../output/details.ts';
+import { toJsonLine } from '../output/json-line.ts';
 import { cutLine, summarize } from '../output/summary.ts';
 import { listRuns, type Run } from '../runs/run.ts';
 import { formatRuns } from '../runs/run-table.ts';
@@ -25,7 +26,7 @@ export async function showThread(threadId: string, flags: ThreadShowFlags, conte
     const thread = await getThread(server, threadId);
     const runs = await listRuns(server, threadId, { limit: RUNS });
     const checkpoints = flags.checkpoints > 0 ? await listCheckpoints(server, threadId, flags.checkpoints) : undefined;
-    if (flags.json) stdout.write(`${JSON.stringify({ ...thread, runs, ...(checkpoints && { checkpoints }) })}\n`);
+    if (flags.json) stdout.write(`${toJsonLine({ ...thread, runs, ...(checkpoints && { checkpoints }) })}\n`);
     else {
       const parts = [
         formatThread(thread),

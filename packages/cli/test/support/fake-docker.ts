@@ -34,7 +34,7 @@ if (failure >= 0) {
   console.error('docker: ' + words[0] + ' is made to fail');
   process.exit(1);
 }
-if (words.includes('-f')) console.log('Step 1/6 : FROM');
+if (words.includes('-f')) console.log('Step 1/6 : \\u001b[31mFROM\\u001b[0m');
 if (words[0] === 'context') console.log('unix:///run/other.sock');
 if (words.join(' ').includes('RepoDigests')) {
   const repository = words.at(-1).replace(/:[^:/]*$/, '');
