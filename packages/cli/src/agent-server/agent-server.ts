@@ -95,9 +95,10 @@ export class AgentServer {
    * Reads the events of a stream until it ends or breaks.
    *
    * @param lastEventId the position that it goes on after; undefined for what comes from now on
+   * @param onOpen is called when the server has answered
    * @throws ServerRefusedError, CliError when the connection breaks
    */
-  async *events(path: string, lastEventId: string | undefined): AsyncGenerator<ServerSentEvent> {
+  async *events(path: string, lastEventId: string | undefined, onOpen?: () => void): AsyncGenerator<ServerSentEvent> {
     const what = this.#nameOf('GET', path);
     const headers = {
       ...this.#headers,
@@ -111,6 +112,7 @@ export class AgentServer {
     });
     const { status } = answer;
     if (status < 200 || status > 299) throw new ServerRefusedError(what, { status, text: await answer.readText() });
+    onOpen?.();
     yield* readEvents(answer.chunks(), what);
   }
 

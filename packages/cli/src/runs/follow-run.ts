@@ -7,6 +7,8 @@ import { findRun, hasEnded, type Run, type RunName, runPath } from './run.ts';
 
 /** Milliseconds that a server may be away while a run is followed. A restart takes seconds. */
 const AWAY_MAX_MS = 120_000;
+/** Milliseconds after which a connection without events has shown that the server is there. */
+const LASTING_MS = 10_000;
 /** The position before all events that a server has kept. */
 const BEFORE_ALL = '-1';
 
@@ -36,8 +38,12 @@ export async function* followRun(
   let position: string | undefined = BEFORE_ALL;
   let awaySince: number | undefined;
   for (;;) {
+    let openedAt = Number.POSITIVE_INFINITY;
+    const onOpen = () => {
+      openedAt = Date.now();
+    };
     try {
-      for await (const event of server.events(`${runPath(name)}/stream${query}`, position)) {
+      for await (const event of server.events(`${runPath(name)}/stream${query}`, position, onOpen)) {
         awaySince = undefined;
         // Without ids, the same position would bring the same events again.
         position = event.id ?? (position === BEFORE_ALL ? undefined : position);
@@ -49,6 +55,7 @@ export async function* followRun(
     } catch (error) {
       interrupted.throwIfAborted();
       if (!isTemporary(error)) throw error;
+      if (Date.now() - openedAt >= LASTING_MS) awaySince = undefined;
       if (awaySince === undefined) warn(warningOf(error, position));
       awaySince ??= Date.now();
       if (Date.now() - awaySince > AWAY_MAX_MS) throw error;
