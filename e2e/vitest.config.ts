@@ -11,6 +11,7 @@ export default defineConfig({
         'python-sdk',
         'deploy-cli/python',
         'restart',
+        'templates',
         'deploy-cli/javascript',
         'fields',
         'access-matrix',

@@ -8,6 +8,7 @@
 //               them
 //   migrations  "path/to/folder"  copied to dist/migrations
 //   python      "path/to/folder"  packages in Python, copied to dist/python
+//   templates   "path/to/folder"  files of projects, copied to dist/templates
 import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -58,6 +59,7 @@ if (config.python) {
   const filter = (path) => !path.endsWith('__pycache__');
   await cp(config.python, join(outdir, 'python'), { recursive: true, filter });
 }
+if (config.templates) await cp(config.templates, join(outdir, 'templates'), { recursive: true });
 refuse([...findUnresolvable(built.metafile), ...(await findWideTemplates(Object.keys(built.metafile.inputs)))]);
 for (const file of Object.keys(built.metafile.outputs)) {
   await (file.endsWith('.map') ? thinSourceMap(file) : escapeWideCharacters(file));

@@ -8,6 +8,7 @@ import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommand } from './commands/dev-command.ts';
 import { addMoveCommands } from './commands/move-commands.ts';
+import { addNewCommand } from './commands/new-command.ts';
 import { addRunCommands } from './commands/run-commands.ts';
 import { addThreadCommands } from './commands/thread-commands.ts';
 import { createPainter } from './output/colours.ts';
@@ -42,6 +43,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
       getErrHasColors: () => stderr.hasColors?.() === true,
     })
     .showHelpAfterError('(--help tells the options)');
+  addNewCommand(program, context);
   addDeploymentCommands(addDeployCommand(program, context, end), context);
   addBuildCommand(program, context);
   addDevCommand(program, context, end);

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import type { CommandContext } from '../../src/command-context.ts';
 import { run } from '../../src/run.ts';
@@ -63,6 +63,15 @@ export function folderWith(name: string, files: Record<string, string>): string 
     writeFileSync(join(folder, path), text);
   }
   return folder;
+}
+
+/** Returns the paths of the files in a folder, relative to it. */
+export function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
 }
 
 export const LANGGRAPH_JSON = JSON.stringify({ graphs: { agent: './src/agent.ts:graph' }, env: '.env' });
