@@ -1,4 +1,5 @@
 import { InfrastructureError } from '@runyard/local-infra';
+import { runDoctor } from './doctor/run-doctor.ts';
 import { readFlags, usage } from './flags.ts';
 import { launch } from './launch.ts';
 import { createProgress } from './progress.ts';
@@ -13,6 +14,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   const repository = repositoryFolder();
+  const [verb, ...rest] = process.argv.slice(2);
+  if (verb === 'doctor') process.exit(await runDoctor(rest, repository, process.stdout));
   const flags = readFlags(process.argv.slice(2), repository);
   if (flags.help) process.stdout.write(usage);
   else await launch({ ...flags, repository, progress, stopping: stopping.signal });

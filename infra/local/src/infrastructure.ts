@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { InfrastructureError } from './infrastructure-error.ts';
 import { type KafkaServer, type MissingKafka, startKafka } from './kafka/kafka.ts';
+import { noKafka } from './kafka/no-kafka.ts';
 import { type PostgresServer, startPostgres } from './postgres/postgres.ts';
 import { type RedisServer, startRedis } from './redis/redis.ts';
 import type { ServerContext, StartedServer } from './server-context.ts';
@@ -95,9 +96,7 @@ function withoutKafka(
   if (!('missing' in server)) return server;
   if (options.requireKafka) {
     if (server.error) throw server.error;
-    throw new InfrastructureError(
-      `There is no Kafka here (${server.missing}), and it is required: install Java 17 and Maven, or set RUNYARD_KAFKA_BROKERS, or start Docker.`,
-    );
+    throw new InfrastructureError(noKafka(server.missing));
   }
   context.progress(`Kafka: none (${server.missing}); events go over Redis Streams instead`);
   return null;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findOnPath } from './find-binary.ts';
 import { InfrastructureError } from './infrastructure-error.ts';
 import { runProgram } from './run-program.ts';
-import { ensureCachedFolder } from './supervision/cache-folder.ts';
+import { cachePath, ensureCachedFolder, exists } from './supervision/cache-folder.ts';
 
 /** Returns a file of this package. This code also runs from the launcher's bundle, which lies beside the package. */
 export function resolvePackageFile(path: string): string {
@@ -42,6 +42,14 @@ export async function downloadLibraries(options: {
         throw new InfrastructureError(`Maven could not download it: ${firstError(copying.stdout + copying.stderr)}`);
     },
   );
+}
+
+/** Returns whether the libraries that a pom names were fetched already. */
+export async function hasLibraries(
+  { name, pom }: { name: string; pom: string },
+  environment: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  return exists(cachePath(name.toLowerCase(), await readFile(resolvePackageFile(pom), 'utf8'), environment));
 }
 
 function firstError(output: string): string {

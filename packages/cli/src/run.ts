@@ -6,7 +6,7 @@ import { addAuditCommand } from './commands/audit-command.ts';
 import { addBuildCommand } from './commands/build-command.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
-import { addDevCommand } from './commands/dev-command.ts';
+import { addDevCommands } from './commands/dev-command.ts';
 import { addMoveCommands } from './commands/move-commands.ts';
 import { addNewCommand } from './commands/new-command.ts';
 import { addRunCommands } from './commands/run-commands.ts';
@@ -46,7 +46,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
   addNewCommand(program, context);
   addDeploymentCommands(addDeployCommand(program, context, end), context);
   addBuildCommand(program, context);
-  addDevCommand(program, context, end);
+  addDevCommands(program, context, end);
   addThreadCommands(program, context);
   addRunCommands(program, context, end);
   addAssistantCommands(program, context);

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findOnPath } from '../find-binary.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { downloadLibraries } from '../maven.ts';
+import { downloadLibraries, hasLibraries } from '../maven.ts';
 import { runProgram } from '../run-program.ts';
 import type { Origin, ServerContext } from '../server-context.ts';
 
@@ -16,6 +16,7 @@ export interface KafkaInstallation {
 }
 
 const oldestJava = 17;
+const LIBRARIES = { name: 'Kafka', pom: 'kafka/pom.xml' };
 
 /**
  * Returns a Kafka 4 distribution on the PATH, else the libraries from the Maven registry; else the reason why there is
@@ -27,12 +28,28 @@ export async function findKafka(context: ServerContext): Promise<KafkaInstallati
   const installed = await findInstalledLibraries(context.environment);
   if (installed) return { origin: 'machine', ...java, libraries: installed };
   try {
-    const libraries = await downloadLibraries({ ...context, name: 'Kafka', pom: 'kafka/pom.xml' });
+    const libraries = await downloadLibraries({ ...context, ...LIBRARIES });
     return { origin: 'registry', ...java, libraries };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
     throw error;
   }
+}
+
+/**
+ * Returns which Kafka a start would use, in words, else the reason why there is none. It fetches nothing.
+ */
+export async function lookForInstalledKafka(
+  environment: NodeJS.ProcessEnv,
+): Promise<{ found: string } | { missing: string }> {
+  const java = await findJava(environment);
+  if ('missing' in java) return java;
+  const installed = await findInstalledLibraries(environment);
+  if (installed) return { found: `in ${installed}, by ${java.java}` };
+  if (await hasLibraries(LIBRARIES, environment)) return { found: `in the cache, by ${java.java}` };
+  const maven = await findOnPath('mvn', environment);
+  if (!maven) return { missing: 'Maven (mvn) is not on the PATH' };
+  return { found: `by ${maven} at the first start, and ${java.java}` };
 }
 
 async function findJava(

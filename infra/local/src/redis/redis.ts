@@ -7,7 +7,8 @@ import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
 import { choosePort } from '../ports.ts';
 import type { ServerContext, StartedServer } from '../server-context.ts';
 import { waitForServer } from '../wait-for-server.ts';
-import { findRedis } from './installations.ts';
+import { lookForValkey } from './fetch-valkey.ts';
+import { findInstalledRedis, findRedis } from './installations.ts';
 
 export interface RedisServer extends StartedServer {
   url: string;
@@ -24,6 +25,30 @@ const BUILDS_RULES = [
 ].join(' ');
 
 const variable = 'RUNYARD_REDIS_URL';
+
+const noRedis = (missing: string) =>
+  new InfrastructureError(
+    `There is no Redis here (${missing}): install redis-server 6.2 or newer, or set ${variable} to a server that may be used, or start Docker.`,
+  );
+
+/**
+ * Returns which Redis a start would use, in words. It starts and fetches nothing.
+ *
+ * @throws InfrastructureError when there is none
+ */
+export async function lookForRedis(environment: NodeJS.ProcessEnv): Promise<string> {
+  const given = environment[variable];
+  if (given) return `${await checkRedis(given, `Redis at ${variable}`)}, the one at ${variable}`;
+  const program = await findInstalledRedis(environment);
+  if (program) return program;
+  try {
+    return `Valkey, ${await lookForValkey(environment)}`;
+  } catch (error) {
+    if (!(error instanceof InfrastructureError)) throw error;
+    if (await findDocker(environment)) return 'redis:7, by Docker';
+    throw noRedis(reasonOf(error));
+  }
+}
 
 export async function startRedis(context: ServerContext): Promise<RedisServer> {
   const given = context.environment[variable];
@@ -46,9 +71,7 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   const found = await findRedis(context);
   const docker = 'missing' in found ? await findDocker(context.environment) : null;
   if ('missing' in found && !docker) {
-    throw new InfrastructureError(
-      `There is no Redis here (${found.missing}): install redis-server 6.2 or newer, or set ${variable} to a server that may be used, or start Docker.`,
-    );
+    throw noRedis(found.missing);
   }
   // The password is in a private file because everybody can read a command line.
   const { host } = context;

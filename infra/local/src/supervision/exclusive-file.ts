@@ -20,10 +20,16 @@ export async function takeExclusiveFile(
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const holder = await readHolder(path);
-    if (holder && (await isAlive(holder))) return { holder };
+    const holder = await findHolder(path);
+    if (holder) return { holder };
     await rm(path, { force: true });
   }
+}
+
+/** Returns the living process that has the lock, or null. */
+export async function findHolder(path: string): Promise<ProcessIdentity | null> {
+  const holder = await readHolder(path);
+  return holder && (await isAlive(holder)) ? holder : null;
 }
 
 async function readHolder(path: string): Promise<ProcessIdentity | null> {

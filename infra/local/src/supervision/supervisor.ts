@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writePrivateFile } from '../files/private-file.ts';
 import { InfrastructureError } from '../infrastructure-error.ts';
-import { takeExclusiveFile } from './exclusive-file.ts';
+import { findHolder, takeExclusiveFile } from './exclusive-file.ts';
 import { startGuard } from './guard.ts';
 import { isAlive, type ProcessIdentity, readProcessIdentity } from './process-identity.ts';
 import { SupervisedProcess } from './supervised-process.ts';
@@ -49,14 +49,24 @@ interface ProcessRecord extends ProcessIdentity {
   target: number;
 }
 
+const LOCK = 'owner.lock';
+
+function inUse(dataDir: string, { pid }: ProcessIdentity): InfrastructureError {
+  return new InfrastructureError(
+    `Process ${pid} already runs on ${dataDir}: stop it, or choose another folder with --data-dir.`,
+  );
+}
+
+/** @throws InfrastructureError when a process runs on the data folder */
+export async function requireUnused(dataDir: string): Promise<void> {
+  const holder = await findHolder(join(dataDir, LOCK));
+  if (holder) throw inUse(dataDir, holder);
+}
+
 export async function openSupervisor(dataDir: string): Promise<Supervisor> {
   await mkdir(dataDir, { recursive: true });
-  const lock = await takeExclusiveFile(join(dataDir, 'owner.lock'));
-  if ('holder' in lock) {
-    throw new InfrastructureError(
-      `Process ${lock.holder.pid} already runs on ${dataDir}: stop it, or choose another folder with --data-dir.`,
-    );
-  }
+  const lock = await takeExclusiveFile(join(dataDir, LOCK));
+  if ('holder' in lock) throw inUse(dataDir, lock.holder);
   const recordFile = join(dataDir, 'processes.json');
   await stopLeftovers(recordFile);
   const guard = startGuard();
