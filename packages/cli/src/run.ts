@@ -4,6 +4,7 @@ import type { CommandContext } from './command-context.ts';
 import { addAssistantCommands } from './commands/assistant-commands.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addBuildCommand } from './commands/build-command.ts';
+import { addCompletionCommand } from './commands/completion-command.ts';
 import { addDeployCommand } from './commands/deploy-command.ts';
 import { addDeploymentCommands } from './commands/deployment-commands.ts';
 import { addDevCommands } from './commands/dev-command.ts';
@@ -52,6 +53,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
   addAssistantCommands(program, context);
   addMoveCommands(program, context, end);
   addAuditCommand(program, context);
+  addCompletionCommand(program, context);
   return program;
 }
 
