@@ -5,6 +5,9 @@ import { launch } from './launch.ts';
 import { createProgress } from './progress.ts';
 import { repositoryFolder } from './repository.ts';
 
+/** The exit code of a program that Ctrl-C ends. */
+const INTERRUPTED = 130;
+
 const progress = createProgress(process.stdout);
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -15,7 +18,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   const repository = repositoryFolder();
   const [verb, ...rest] = process.argv.slice(2);
-  if (verb === 'doctor') process.exit(await runDoctor(rest, repository, process.stdout));
+  if (verb === 'doctor') {
+    // It leaves nothing to close.
+    stopping.signal.addEventListener('abort', () => process.exit(INTERRUPTED));
+    process.exit(await runDoctor(rest, repository, process.stdout));
+  }
   const flags = readFlags(process.argv.slice(2), repository);
   if (flags.help) process.stdout.write(usage);
   else await launch({ ...flags, repository, progress, stopping: stopping.signal });

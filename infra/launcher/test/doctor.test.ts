@@ -255,3 +255,19 @@ it('a wrong flag is a sentence', async () => {
   const { code, text } = await examine(projectFolder('wrong'), { flags: ['--port', 'many'] });
   expect([code, text]).toEqual([1, expect.stringContaining('--port many is not a port')]);
 });
+
+it('Ctrl-C ends it while a registry does not answer', async () => {
+  const silent = createServer(() => {});
+  const asked = once(silent, 'request');
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void silent.close().closeAllConnections());
+  const entry = await bundledEntry(join(import.meta.dirname, '../src/main.ts'));
+  const index = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const child = spawn(process.execPath, [entry, 'doctor', '--project', projectFolder('waiting'), '--port', '0'], {
+    env: { PATH: '', HOME: join(work, 'home-of-waiting'), PIP_INDEX_URL: index },
+    stdio: 'ignore',
+  });
+  await asked;
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([130, null]);
+});
