@@ -39,6 +39,18 @@ async function installPackage(): Promise<Installation> {
   return { runyard: path.join(folder, 'bin/runyard'), env };
 }
 
+/** Tries what somebody does first: a project from a template, and whether the machine has what a start needs. */
+async function tryCommands({ runyard, env: own }: Installation): Promise<void> {
+  const run = promisify(execFile);
+  const env = { ...process.env, ...own };
+  const made = path.join(own.HOME!, 'made');
+  await run(runyard, ['new', made, '--template', 'react-agent', '--language', 'js'], { env });
+  // Npm leaves files of this name out of packages.
+  expect(await readFile(path.join(made, '.gitignore'), 'utf8')).toContain('.env');
+  const { stdout } = await run(runyard, ['doctor', '--project', example, '--port', '0'], { env });
+  expect(stdout).toContain('has what it needs');
+}
+
 async function sayHello(platform: Platform): Promise<string> {
   const client = newClient({ apiUrl: platform.deploymentUrl, apiKey: platform.apiKey });
   const thread = await client.threads.create({ metadata: { owner: 'ada' } });
@@ -84,6 +96,7 @@ it('the example agent answers, and threads, keys and settings are kept over a ki
   await before.stop();
 
   const { runyard, env } = await installing;
+  await tryCommands({ runyard, env });
   const after = await startPlatform({
     project: example,
     dataDir: before.dataDir,
