@@ -118,11 +118,11 @@ export async function launch(options: LaunchOptions): Promise<void> {
       eventBus: kafka ? 'kafka' : 'redis',
     });
     progress.step('Ready');
-    const graph = project.graphs[0];
+    const { graphs } = project;
     const { url } = services;
     const { needsKey } = options;
     const setupUrl = setupPath === null ? null : url + setupPath;
-    progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graph, dataDir, projects: users.line }));
+    progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graphs, dataDir, projects: users.line }));
     await open(
       () => printLogs(join(dataDir, 'data-plane/logs'), options),
       (part) => part.close(),

@@ -1,9 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { formatWelcome } from './welcome.ts';
@@ -14,7 +11,7 @@ const platform = (url: string) => ({
   needsKey: false,
   setupUrl: `${url}/auth/setup?token=t`,
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
-  graph: 'agent',
+  graphs: ['agent'] as [string],
   dataDir: '/data',
   projects: 'run as your own user',
 });
@@ -46,26 +43,11 @@ describe('the lines to paste', () => {
     expect(requests).toEqual([['POST', '/runs/stream', sentKey, run]]);
   });
 
-  it('are a program for the SDK', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runyard-welcome-'));
-    const sdk = join(folder, 'node_modules/@langchain/langgraph-sdk');
-    mkdirSync(sdk, { recursive: true });
-    writeFileSync(
-      join(sdk, 'index.mjs'),
-      `export class Client {
-        constructor(options) { this.options = options; }
-        threads = { create: async () => ({ thread_id: 't' }) };
-        runs = { stream: async function* (...args) { yield { event: 'values', data: args }; } };
-      }`,
-    );
-    writeFileSync(join(sdk, 'package.json'), '{"name":"@langchain/langgraph-sdk","exports":"./index.mjs"}');
-    const program = /^import [\s\S]*?(?=\n\n)/m.exec(formatWelcome(platform('http://127.0.0.1:1')))?.[0] ?? '';
-    writeFileSync(join(folder, 'hello.mjs'), program);
-    const { stdout } = await promisify(execFile)(process.execPath, ['hello.mjs'], { cwd: folder });
-    rmSync(folder, { recursive: true });
-    expect(stdout).toMatch(
-      /^values \[\s*'t',\s*'agent',\s*\{ input: \{ messages: \[Array\] \}, streamMode: 'values' \}\s*\]\n$/,
-    );
+  it('come after lines about the graphs of the project, and the page that describes its API', () => {
+    const text = (...graphs: [string, ...string[]]) => formatWelcome({ ...platform('http://127.0.0.1:7'), graphs });
+    expect(text('one', 'two')).toMatch(/^ {2}graphs +one, two$/m);
+    expect(text('g', ...Array.from({ length: 20 }, () => 'h'))).toMatch(/^ {2}graphs +g(, h){7} and 13 more$/m);
+    expect(text('one')).toMatch(/^ {2}docs +http:\/\/127.0.0.1:7\/docs$/m);
   });
 
   it('come after a line that reports whose rights the code of projects has', () => {

@@ -1,5 +1,7 @@
 import type { ReadyDeployment } from './ready-file.ts';
 
+const GRAPHS_NAMED = 8;
+
 /** Returns the lines to paste. They must work unchanged. */
 export function formatWelcome(platform: {
   url: string;
@@ -9,12 +11,13 @@ export function formatWelcome(platform: {
   /** The link with which the first administrator makes an account, once; null when there is one. */
   setupUrl: string | null;
   deployment: ReadyDeployment;
-  graph: string;
+  /** Names of the project's graphs. */
+  graphs: readonly [string, ...string[]];
   dataDir: string;
   /** The line about whose rights the code of projects has. */
   projects: string;
 }): string {
-  const { url, deployment, apiKey, needsKey, graph, setupUrl } = platform;
+  const { url, deployment, apiKey, needsKey, graphs, setupUrl } = platform;
   const people = setupUrl === null ? `sign in at ${url}/login` : `${setupUrl} makes the first administrator, once`;
   const input = `{"messages": [{"role": "user", "content": "hello"}]}`;
   const header = needsKey ? ` -H 'x-api-key: ${apiKey}'` : '';
@@ -22,6 +25,8 @@ export function formatWelcome(platform: {
 Runyard is ready: ${url}
 
   agent       ${url}: ${deployment.name}, ${needsKey ? 'with the key' : 'without a key for programs and pages of this machine'}
+  graphs      ${nameSome(graphs)}
+  docs        ${url}/docs
   with a key  ${deployment.url}
   host        ${deployment.host_url}
   API key     ${apiKey}
@@ -32,19 +37,14 @@ Runyard is ready: ${url}
 Stream a run:
 
 curl -N ${url}/runs/stream${header} -H 'content-type: application/json' \\
-  -d '{"assistant_id": "${graph}", "input": ${input}, "stream_mode": ["messages-tuple"]}'
-
-The same with the SDK (npm install @langchain/langgraph-sdk; save as hello.mjs):
-
-import { Client } from '@langchain/langgraph-sdk';
-const client = new Client({ apiUrl: '${url}'${needsKey ? `, apiKey: '${apiKey}'` : ''} });
-const thread = await client.threads.create();
-const run = client.runs.stream(thread.thread_id, '${graph}', {
-  input: ${input},
-  streamMode: 'values',
-});
-for await (const event of run) console.log(event.event, event.data);
+  -d '{"assistant_id": "${graphs[0]}", "input": ${input}, "stream_mode": ["messages-tuple"]}'
 
 Ctrl-C stops everything; the data stays.
 `;
+}
+
+/** A project may have hundreds. */
+function nameSome(graphs: readonly string[]): string {
+  const more = graphs.length - GRAPHS_NAMED;
+  return graphs.slice(0, GRAPHS_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
