@@ -66,7 +66,7 @@ describe('installProjectDependencies', () => {
     graphs: ['g'] as [string],
     envFile: null,
     python: null,
-    watchedPaths: [],
+    sources: { folders: [], envFile: null },
   });
 
   it('installs missing dependencies', async () => {

@@ -11,7 +11,7 @@ import {
   readProject as readProjectFile,
 } from '@runyard/project';
 import { findMissingInstallation } from './install-dependencies.ts';
-import { watchedPaths } from './watched-paths.ts';
+import { findSources, type Sources } from './sources.ts';
 
 /** A LangGraph project on this machine, with what starting it needs. */
 export interface ProjectFolder {
@@ -26,8 +26,7 @@ export interface ProjectFolder {
   envFile: string | null;
   /** The Python that runs it, where an environment has its packages; null for the system's, and for JavaScript. */
   python: string | null;
-  /** Folders and files that it is loaded from. */
-  watchedPaths: string[];
+  sources: Sources;
 }
 
 /** @throws InfrastructureError with everything that keeps the project from starting and that shows before it runs */
@@ -53,7 +52,7 @@ export async function readProject(folder: string): Promise<ProjectFolder> {
     graphs: project.graphs.map(({ graphId }) => graphId) as [string, ...string[]],
     envFile: project.envFile,
     python: project.language === 'python' ? await findPython(path) : null,
-    watchedPaths: await watchedPaths(project),
+    sources: await findSources(project),
   };
 }
 

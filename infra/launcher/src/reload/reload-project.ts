@@ -11,6 +11,8 @@ import { loadErrorOf } from './load-error.ts';
 import { ProjectWatch } from './project-watch.ts';
 
 const POLL_MS = 20;
+/** Starts in a row that a further edit ends. */
+const INTERRUPTIONS_MAX = 3;
 /** Milliseconds that the gateway may take to get a route. */
 const SERVED_MS = 5_000;
 
@@ -28,14 +30,11 @@ export async function watchProject(
   project: ProjectFolder,
   { dataDir, progress }: { dataDir: string; progress: Progress },
 ): Promise<ProjectWatch> {
-  const watch = new ProjectWatch({
-    paths: project.watchedPaths,
-    envFile: project.envFile,
+  return ProjectWatch.open({
+    sources: project.sources,
     dataDir,
     onError: (error) => progress.step(`Not all edits are noticed: ${(error as Error).message}`),
   });
-  await watch.ready();
-  return watch;
 }
 
 /**
@@ -45,27 +44,32 @@ export async function watchProject(
 export async function reloadOnEdits(folder: string, options: ReloadOptions): Promise<void> {
   const { watch, progress, stopping } = options;
   let files: string[] = [];
+  let interruptions = 0;
   while (!stopping.aborted) {
     files = [...new Set([...files, ...(await watch.nextEdit(stopping))])];
     const edited = nameFiles(files, folder);
     const startedAt = performance.now();
     progress.step(`Reloading after an edit of ${edited}`);
+    const start = (signal: AbortSignal) => reload(folder, { ...options, signal });
     try {
-      await watch.untilNextEdit(stopping, (signal) => reload(folder, { ...options, signal }));
+      // A project may write its own code each time that it is started: that is no reason never to be.
+      await (interruptions < INTERRUPTIONS_MAX ? watch.untilNextEdit(stopping, start) : start(stopping));
       progress.step(`Reloaded in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     } catch (error) {
       // The next edit has ended it, and comes with the files of this one.
+      interruptions += 1;
       if ((error as Error).name === 'AbortError') continue;
       progress.step(`Not reloaded, the version before goes on:\n${messageOf(error as Error)}`);
     }
     files = [];
+    interruptions = 0;
   }
 }
 
 async function reload(folder: string, options: ReloadOptions & { signal: AbortSignal }): Promise<void> {
   const { client, deploymentId, signal, watch } = options;
   const project = await readProject(folder);
-  watch.extend(project.watchedPaths, project.envFile);
+  await watch.follow(project.sources);
   await installProjectDependencies(project, options);
   signal.throwIfAborted();
   const revisions = `/v2/deployments/${deploymentId}/revisions`;

@@ -30,7 +30,7 @@ function decide(environment: NodeJS.ProcessEnv = {}, dataDir = inWork('data'), p
   return chooseProjectUsers({
     repository: inWork('repository'),
     dataDir,
-    project: { ...project, envFile: inWork('project/prod.env'), watchedPaths: [] },
+    project: { ...project, envFile: inWork('project/prod.env'), sources: { folders: [], envFile: null } },
     environment,
   });
 }
