@@ -2,6 +2,8 @@
 import { GraphLoadError } from '@runyard/host-protocol/graph-process';
 
 const SHOWN_FRAMES = 5;
+/** Characters of a message: some errors carry a whole document. */
+const MESSAGE_MAX = 10_000;
 /** The folder of this file: frames in and below it are the host's own. */
 const OWN_FILES = new URL('.', import.meta.url).pathname;
 
@@ -11,8 +13,19 @@ export function describeLoadFailure(subject: string, error: unknown, directory: 
   return describeFailure(`${subject} did not load`, error, directory);
 }
 
-/** Returns the same for code that has loaded: `The run failed: TypeError: … at src/agent.ts:3:7`. */
-export function describeFailure(what: string, error: unknown, directory: string): string {
+/**
+ * Returns the same for code that has loaded: `The run failed: TypeError: … at src/agent.ts:3:7`. Never throws, whatever
+ * was thrown.
+ */
+export function describeRunFailure(error: unknown, directory: string): string {
+  try {
+    return describeFailure('The run failed', error, directory);
+  } catch {
+    return 'The run failed with something that cannot be shown.';
+  }
+}
+
+function describeFailure(what: string, error: unknown, directory: string): string {
   const lines = [`${what}: ${describeOneError(error)}`, ...framesOf(error)];
   let cause = error instanceof Error ? error.cause : undefined;
   for (let depth = 0; cause !== undefined && cause !== null && depth < 3; depth++) {
@@ -23,8 +36,8 @@ export function describeFailure(what: string, error: unknown, directory: string)
 }
 
 function describeOneError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.name === 'Error' ? error.message : `${error.name}: ${error.message}`;
+  if (!(error instanceof Error)) return clip(String(error));
+  return clip(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`);
 }
 
 /** Returns the first frames in the author's own files. The loader has mapped stacks to sources. */
@@ -35,4 +48,8 @@ function framesOf(error: unknown): string[] {
     .filter((line) => /^\s+at /.test(line) && !/node:|node_modules/.test(line) && !line.includes(OWN_FILES))
     .slice(0, SHOWN_FRAMES)
     .map((line) => `    ${line.trim()}`);
+}
+
+function clip(message: string): string {
+  return message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX)}…` : message;
 }

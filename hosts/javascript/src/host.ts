@@ -23,7 +23,7 @@ import { loadProjectApp } from './app/project-app.ts';
 import { openAuth } from './auth/project-auth.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
-import { describeFailure } from './describe-failure.ts';
+import { describeRunFailure } from './describe-failure.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { type JsonToCrypt, openEncryption } from './encryption/project-encryption.ts';
 import { preloadLangGraph } from './langgraph/preload-langgraph.ts';
@@ -271,8 +271,7 @@ export class Host {
         graph,
         limits,
         publicUrl,
-        onThrown: (error) =>
-          this.#print({ level: 'error', message: describeFailure('The run failed', error, this.#directory) }),
+        onThrown: (error) => this.#print({ level: 'error', message: describeRunFailure(error, this.#directory) }),
       });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });

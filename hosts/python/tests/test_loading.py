@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
+from runyard_graph_host.loading.load_failure import describe_run_failure
 from runyard_graph_host.loading.load_graphs import load_graphs
 from runyard_graph_host.loading.loaded_graph import GraphUse, LoadedGraph
 from runyard_graph_host.loading.project_source import module_name
@@ -162,3 +163,15 @@ async def test_the_event_loop_turns_while_a_file_is_imported(tmp_path: Path) -> 
 @pytest.mark.parametrize("place", ["/one/folder", "/another"])
 def test_the_name_of_a_module_does_not_contain_the_folder_of_the_project(place: str) -> None:
     assert module_name(Path(place) / "src/my agent.py", Path(place)) == "__src__my_agent"
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(1)
+
+
+def test_a_run_that_fails_is_described_whatever_was_raised_so_that_it_is_settled(folder: Path) -> None:
+    assert describe_run_failure(UnprintableError(), folder) == "The run failed with something that cannot be shown."
+    text = describe_run_failure(ValueError("x" * 1_000_000), folder)
+    assert text.startswith("The run failed: ValueError: xxx")
+    assert len(text) < 20_000

@@ -13,6 +13,7 @@ import { addNewCommand } from './commands/new-command.ts';
 import { addRunCommands } from './commands/run-commands.ts';
 import { addThreadCommands } from './commands/thread-commands.ts';
 import { createPainter } from './output/colours.ts';
+import { toJsonLine } from './output/json-line.ts';
 import { toPlainText } from './output/plain-text.ts';
 
 /** @param version of the command @returns the exit code */
@@ -59,7 +60,7 @@ function createProgram(context: CommandContext, version: string, end: (exitCode:
 
 function explain(error: unknown, args: string[], { stdout, stderr, interrupted }: CommandContext): number {
   const report = (message: string, exitCode: number) =>
-    void stdout.write(`${JSON.stringify({ event: 'error', message, exit_code: exitCode })}\n`);
+    void stdout.write(`${toJsonLine({ event: 'error', message, exit_code: exitCode })}\n`);
   const isForPrograms = args.includes('--json');
   if (error instanceof CommanderError) {
     // Commander has printed the error or the help for the user.

@@ -25,7 +25,9 @@ describe('the agent server that is meant', () => {
   });
 
   const deploy = (name: string, url = server.url) =>
-    platform.addDeployment(name, { source_config: { deployment_type: 'dev', custom_url: url } });
+    platform.addDeployment(name, {
+      source_config: { deployment_type: 'dev', custom_url: url, listener_id: randomUUID() },
+    });
   const list = (args: string[] = [], cwd = folderWith('agent', {})) =>
     runyard(['threads', 'list', ...args], { cwd, env: { RUNYARD_URL: platform.url, RUNYARD_API_KEY: API_KEY } });
 
@@ -39,6 +41,22 @@ describe('the agent server that is meant', () => {
     deploy('named');
     const named = folderWith('elsewhere', { '.env': 'RUNYARD_DEPLOYMENT_NAME=named\n' });
     expect((await list([], named)).out).toContain('01a1c7de');
+  });
+
+  it('gets a key that was found only where the platform itself is', async () => {
+    const keys = new Set<unknown>();
+    server.intercept = ({ headers }) => void keys.add(headers['x-api-key']);
+    deploy('agent');
+    await list();
+    expect(keys).toEqual(new Set([undefined]));
+    await list(['--api-key', API_KEY]);
+    expect(keys).toEqual(new Set([undefined, API_KEY]));
+    keys.clear();
+    // One of the platform's own is asked for there, whichever address somebody gave it.
+    platform.addDeployment('own', { source_config: { deployment_type: 'dev', custom_url: server.url } });
+    await list(['--deployment', 'own']);
+    expect(keys.size).toBe(0);
+    expect(platform.violations.splice(0)).toEqual([expect.stringMatching(/^POST \/deployments\/.*\/threads\/search/)]);
   });
 
   it('is asked for by name where there are several, and is not another one than a variable names', async () => {

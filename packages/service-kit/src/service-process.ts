@@ -15,7 +15,8 @@ const EXIT_BAD_CONFIG = 78;
  * The whole of a service's main.ts. Ends the process: 0 after a clean stop, 1 after a crash or a part that did not
  * close, 78 when the configuration is wrong. SIGTERM and SIGINT stop gracefully, a second one at once, or
  * in order but without a grace where a service has one. The death of the
- * parent process also stops it when RUNYARD_PARENT_FD names a pipe that the parent holds.
+ * parent process also stops it when RUNYARD_PARENT_FD names a pipe that the parent holds, and after
+ * RUNYARD_PARENT_GRACE_SECONDS ends its grace.
  */
 export async function runService<T extends TObject>(definition: ServiceDefinition<T>): Promise<void> {
   await runProcess([[definition as ServiceDefinition]], readEnvironment);
@@ -85,7 +86,14 @@ async function runProcess(
         }
       });
     }
-    watchParent(process.env.RUNYARD_PARENT_FD, () => void stopAll('parent process ended'));
+    watchParent(process.env.RUNYARD_PARENT_FD, () => {
+      void stopAll('parent process ended');
+      const seconds = process.env.RUNYARD_PARENT_GRACE_SECONDS;
+      const hurryAll = () => {
+        for (const { context } of services) context.lifecycle.hurry();
+      };
+      if (seconds) setTimeout(hurryAll, Number(seconds) * 1000).unref();
+    });
     for (const service of services) {
       const { name, lifecycle } = service.context;
       // A part may also ask to stop; the process then ends as well.

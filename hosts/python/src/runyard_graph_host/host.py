@@ -10,7 +10,7 @@ from typing import Any
 from .answers import AnswerWithBytes
 from .clients.loopback import LoopbackTransport, connect_clients
 from .describe.describe_graph import GraphDescriber
-from .loading.load_failure import describe_failure
+from .loading.load_failure import describe_run_failure
 from .loading.load_graphs import load_graphs
 from .loading.loaded_graph import LoadedGraph
 from .process.current_run import RunIds, RunningCode, running_code
@@ -112,8 +112,7 @@ class Host:
 
     def _log_thrown(self, error: BaseException) -> None:
         if self._output is not None:
-            text = describe_failure("The run failed", error, Path(self._objects.directory))
-            self._output.print("error", text)
+            self._output.print("error", describe_run_failure(error, Path(self._objects.directory)))
 
     async def _shut_down(self, number: int) -> None:
         self._connection.answer(0, number, None)

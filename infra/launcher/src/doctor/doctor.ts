@@ -56,8 +56,15 @@ export function formatReport({ ready, checks }: DoctorReport): string {
   return [...lines, '', verdict, ''].join('\n');
 }
 
+/** Characters that JSON may have as they are, and a terminal obeys. */
+const UNESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Formats a report for programs: an event for each check, and the result. */
 export function formatEvents({ ready, checks }: DoctorReport): string {
   const events = [...checks.map((check) => ({ event: 'check', ...check })), { event: 'result', ready }];
-  return events.map((event) => `${JSON.stringify(event)}\n`).join('');
+  return events.map((event) => `${JSON.stringify(event).replace(UNESCAPED, escapeCharacter)}\n`).join('');
 }

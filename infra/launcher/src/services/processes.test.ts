@@ -33,11 +33,13 @@ it('services that run no code of projects share a process, each with variables a
 it('a container engine finds its server though data-plane has its variables for itself', () => {
   const [shared] = assignProcesses(
     settings.map((each) =>
-      each.name === 'data-plane' ? { ...each, env: { DOCKER_HOST: 'unix:///s', DRIVER: 'x' } } : each,
+      each.name === 'data-plane'
+        ? { ...each, env: { DOCKER_HOST: 'unix:///s', CONTAINER_HOST: 'ssh://s', DRIVER: 'x' } }
+        : each,
     ),
     {},
   );
-  expect(shared?.env).toEqual({ DOCKER_HOST: 'unix:///s' });
+  expect(shared?.env).toEqual({ DOCKER_HOST: 'unix:///s', CONTAINER_HOST: 'ssh://s' });
 });
 
 it('each service has a process of its own where the environment asks for it, and any other setting is refused', () => {

@@ -14,8 +14,10 @@ const SHARING: readonly (readonly Name[])[] = [
   ['org-access', 'control-plane', 'registry', 'oauth-broker'],
 ];
 
+export const SHARED_PROCESS = 'platform-services';
+
 /** Variables that programs which data-plane starts read off its environment: container engines. */
-const OF_THE_PROCESS = /^(DOCKER_|XDG_RUNTIME_DIR$)/;
+const OF_THE_PROCESS = /^(DOCKER_|CONTAINER_HOST$|XDG_RUNTIME_DIR$)/;
 
 /**
  * Returns the processes that run these services. RUNYARD_SHARED_PROCESS=off gives each a process of its own, as it has
@@ -49,7 +51,7 @@ function runAlone(service: ServiceSettings): ProcessSettings {
 function runTogether(services: ServiceSettings[]): ProcessSettings {
   const variables = services.map(({ name, port, env, secrets }) => [name, { ...env, ...secrets, PORT: String(port) }]);
   return {
-    name: 'platform-services',
+    name: SHARED_PROCESS,
     folder: 'infra/platform-services',
     services: services.map((service) => ({ name: service.name, healthUrl: healthUrlOf(service) })),
     env: Object.fromEntries(

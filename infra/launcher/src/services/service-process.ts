@@ -17,7 +17,7 @@ export interface ProcessSettings {
   env: Record<string, string>;
   /** Variables that must not be in an environment. */
   secrets: Record<string, unknown>;
-  /** Milliseconds that it may take to stop before it is killed; together with the servers' this stays below 15 s. */
+  /** Milliseconds that it may take to stop before it is killed. */
   stopMs: number;
 }
 

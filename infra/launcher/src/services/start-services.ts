@@ -4,7 +4,7 @@ import { type BuildQueueOptions, waitForBuild } from '@runyard/build-queue/wait-
 import type { Servers, Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
-import { assignProcesses } from './processes.ts';
+import { assignProcesses, SHARED_PROCESS } from './processes.ts';
 import type { ProjectUserSettings } from './project-users.ts';
 import { createServiceSettings, type ReloadMode, type ServiceSettings, urlOf } from './service-settings.ts';
 import { superviseService } from './supervised-service.ts';
@@ -49,8 +49,9 @@ export async function startServices(options: {
   );
   const stop = async () => {
     // The edge stops first, so that nobody asks the others through it, then deployments with the data plane and builds,
-    // which still report to control-plane, and then what they were made, pulled and authenticated with.
-    const runsProjects = (name: string) => name === 'data-plane' || name === 'builder';
+    // which still report to control-plane, and then what they were made, pulled and authenticated with. Services that
+    // share a process have that order among themselves.
+    const runsProjects = (name: string) => ['data-plane', 'builder', SHARED_PROCESS].includes(name);
     const isLast = (name: string) => name !== 'gateway' && !runsProjects(name);
     for (const stops of [(name: string) => name === 'gateway', runsProjects, isLast]) {
       const stopping = processes.map(async ({ name }, index) => {

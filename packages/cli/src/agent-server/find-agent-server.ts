@@ -33,11 +33,14 @@ export async function withAgentServer<T>(
   const { deployment } = flags;
   if (deployment === undefined || !/^https?:\/\//.test(deployment)) {
     return withControlPlane(flags, context, async ({ controlPlane, http, apiKey, tenantId, project }) => {
-      const url =
+      const found =
         deployment === undefined
-          ? await findDefaultUrl(controlPlane, project, context)
-          : await findUrl(deployment, controlPlane);
-      return use({ url, headers: headersOf(flags, apiKey, tenantId) }, http);
+          ? await findDefault(controlPlane, project, context)
+          : await findDeployment(deployment, controlPlane);
+      const url = addressOf(found, controlPlane.url);
+      // Whoever may change a deployment chooses its address: a key that was found is for the platform alone.
+      const isTrusted = isAt(url, controlPlane.url) || Boolean(flags.apiKey);
+      return use({ url, headers: isTrusted ? headersOf(flags, apiKey, tenantId) : { ...flags.header } }, http);
     });
   }
   const key = flags.apiKey || findVariable(API_KEY_VARIABLES, await readFolderEnv(context.cwd), context.env);
@@ -53,33 +56,41 @@ function headersOf(flags: AgentServerFlags, apiKey: string | undefined, tenantId
   return { ...(apiKey && { 'x-api-key': apiKey }), ...(tenantId && { 'x-tenant-id': tenantId }), ...flags.header };
 }
 
-async function findUrl(nameOrId: string, controlPlane: ControlPlane): Promise<string> {
+async function findDeployment(nameOrId: string, controlPlane: ControlPlane): Promise<Deployment> {
   const found = isUuid(nameOrId)
     ? await controlPlane.getDeployment(nameOrId)
     : await controlPlane.findDeployment(nameOrId);
   if (!found) throw new CliError(`There is no deployment ${nameOrId}.`, ExitCode.notFound);
-  return urlOf(found);
+  return found;
 }
 
 type Deployment = Awaited<ReturnType<ControlPlane['getDeployment']>>;
 
-function urlOf({ name, source_config: { custom_url: url } }: Deployment): string {
+/** Returns where a deployment answers: at the platform, unless a listener runs it somewhere else. */
+function addressOf(
+  { id, name, source_config: { custom_url: url, listener_id: listener } }: Deployment,
+  platform: string,
+) {
   if (!url) throw new CliError(`The deployment ${name} has no address yet: it has no revision that serves.`);
-  return url;
+  return listener || isAt(url, platform) ? url : `${platform}/deployments/${id}`;
+}
+
+function isAt(url: string, platform: string): boolean {
+  return URL.canParse(url) && new URL(url).origin === new URL(platform).origin;
 }
 
 /** Takes the deployment that `runyard deploy` makes of the folder, else the only one there is. */
-async function findDefaultUrl(
+async function findDefault(
   controlPlane: ControlPlane,
   project: Record<string, string>,
   context: CommandContext,
-): Promise<string> {
+): Promise<Deployment> {
   const { name, isChosen } = ownDeploymentName(undefined, project, context);
   const own = await controlPlane.findDeployment(name);
-  if (own) return urlOf(own);
+  if (own) return own;
   const [first, ...others] = await controlPlane.listDeployments();
   if (!first) throw new CliError('There are no deployments: `runyard deploy` makes one.', ExitCode.notFound);
-  if (others.length === 0 && !isChosen) return urlOf(first);
+  if (others.length === 0 && !isChosen) return first;
   const names = [first, ...others].slice(0, NAMES_MAX).map((deployment) => deployment.name);
   const rest = others.length >= NAMES_MAX ? ', …' : '';
   throw new CliError(

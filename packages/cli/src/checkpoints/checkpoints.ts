@@ -21,6 +21,8 @@ export interface Checkpoint {
 
 /** States that are read at once: each may be large where the server does not take `select`. */
 const PAGE = 20;
+/** Checkpoints after which nobody waits for the one that is looked for; a server could answer new ones for ever. */
+const CHECKPOINTS_MAX = 20_000;
 const SELECT = [
   'metadata',
   'next',
@@ -35,7 +37,7 @@ const SELECT = [
  * Reads the checkpoints of a thread, newest first; none where there is no such thread.
  *
  * @param runId only those that this run made
- * @throws CliError for a server that answers the same ones again, which would never end
+ * @throws CliError for a server that answers the same ones again, or too many, which might never end
  */
 export async function* readCheckpoints(
   server: AgentServer,
@@ -58,6 +60,8 @@ export async function* readCheckpoints(
     for (const checkpoint of found) {
       if (seen.has(checkpoint.id))
         throw new CliError(`${server.url} answers the same checkpoints again: it does not take \`before\`.`);
+      if (seen.size === CHECKPOINTS_MAX)
+        throw new CliError(`The thread ${threadId} has more than ${CHECKPOINTS_MAX} checkpoints to look through.`);
       seen.add(checkpoint.id);
       // Not every server takes the filter.
       if (runId === undefined || checkpoint.runId === runId) yield checkpoint;

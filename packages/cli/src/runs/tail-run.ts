@@ -1,3 +1,4 @@
+import { isUuid } from '@runyard/contracts';
 import type { AgentServer } from '../agent-server/agent-server.ts';
 import { type InspectionFlags, withInspectedServer } from '../agent-server/inspect.ts';
 import { CliError, ExitCode } from '../cli-error.ts';
@@ -63,6 +64,7 @@ async function chooseRun(server: AgentServer, threadId: string): Promise<string>
   // Not every server lists the newest first.
   const newestFirst = runs.sort((one, other) => timeOf(other) - timeOf(one));
   const chosen = newestFirst.find(({ status }) => status === 'running') ?? newestFirst[0];
+  if (chosen && !isUuid(chosen.run_id)) throw new CliError(`${server.url} answers runs whose ids are none.`);
   if (chosen) return chosen.run_id;
   throw new CliError(`The thread ${threadId} has no runs.`, ExitCode.notFound);
 }

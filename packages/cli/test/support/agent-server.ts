@@ -33,6 +33,7 @@ export class FakeAgentServer {
     method: string;
     path: string;
     body: Body;
+    headers: IncomingMessage['headers'];
   }) => { status: number; body?: unknown; text?: string } | undefined = () => undefined;
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
 
@@ -134,7 +135,7 @@ export class FakeAgentServer {
     const body = text === '' ? undefined : JSON.parse(text);
     const isRead = method === 'GET' || /\/(search|versions)$/.test(path);
     if (!isRead) this.writes.push(`${method} ${path}`);
-    const intercepted = this.intercept({ method, path, body });
+    const intercepted = this.intercept({ method, path, body, headers: request.headers });
     const answer = intercepted ?? this.#respond(method, path, query, body);
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(intercepted?.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body)));

@@ -17,6 +17,7 @@ export function platformSettings(
     publicUrl,
     jwksUrl,
     graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
+    stopGraceSeconds: config.STOP_GRACE_SECONDS,
     outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     logLevel: config.LOG_LEVEL,
     logRuns: config.LOG_RUNS,

@@ -12,6 +12,8 @@ export interface PlatformSettings {
   /** The URL of the keys that verify principal tokens. */
   jwksUrl: string;
   graceSeconds: number;
+  /** Seconds of that for processes whose data plane has ended; undefined: all of them. */
+  stopGraceSeconds?: number | undefined;
   /** Networks that are not public and to which deployments may still send requests for their callers. */
   outboundNetworks?: string[] | undefined;
   logLevel: string;

@@ -94,6 +94,19 @@ it('a run in flight is asked to stop at its next step once the grace has been en
   await ended;
 });
 
+it('a grace that was ended before it has begun is none', async () => {
+  const fake = new FakeHost();
+  const executions = executionsOn(fake);
+  const run = claimedRun();
+  executions.start(run);
+  await expect.poll(() => fake.runs).toHaveLength(1);
+  executions.endGrace();
+  const ended = executions.finishOrHandBack({ graceMs: 3_600_000, drainMs: 3_600_000 });
+  await expect.poll(() => fake.runs[0]!.drains).toBe(1);
+  executions.lose(run.fence);
+  await ended;
+});
+
 it('a late loss of an attempt does not harm the next one, which this worker has as well', async () => {
   const fake = new FakeHost();
   const executions = executionsOn(fake);

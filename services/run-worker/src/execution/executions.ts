@@ -15,7 +15,10 @@ export class Executions {
   /** Runs that are claimed and not decrypted yet, by id. */
   readonly #delayed = new Map<string, DelayedRun>();
   #isDraining = false;
-  #endGrace: () => void = () => undefined;
+  #endGrace!: () => void;
+  readonly #graceEnded = new Promise<void>((resolve) => {
+    this.#endGrace = resolve;
+  });
   #idle: (() => void)[] = [];
 
   constructor(options: ExecutionsOptions) {
@@ -104,10 +107,7 @@ export class Executions {
    * to be handed back. Resolves when none is left.
    */
   async finishOrHandBack({ graceMs, drainMs }: { graceMs: number; drainMs: number }): Promise<void> {
-    const graceEnded = new Promise<void>((resolve) => {
-      this.#endGrace = resolve;
-    });
-    if (await this.#isEmptyWithin(graceMs, graceEnded)) return;
+    if (await this.#isEmptyWithin(graceMs, this.#graceEnded)) return;
     this.#isDraining = true;
     for (const execution of this.#running.values()) execution.drain();
     if (await this.#isEmptyWithin(drainMs)) return;
@@ -115,7 +115,7 @@ export class Executions {
     await this.#empty();
   }
 
-  /** Ends the grace of `finishOrHandBack`. */
+  /** Ends the grace of `finishOrHandBack`, also of one to come. */
   endGrace(): void {
     this.#endGrace();
   }

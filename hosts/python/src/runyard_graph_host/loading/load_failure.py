@@ -7,6 +7,8 @@ from pathlib import Path
 from ..protocol.errors import GraphLoadError, message_of
 
 _SHOWN_FRAMES = 5
+# Characters of a message: some errors carry a whole document.
+_MESSAGE_MAX = 10_000
 _OWN_FILES = str(Path(__file__).resolve().parents[1])
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"]
 
@@ -15,11 +17,18 @@ def describe_load_failure(subject: str, error: BaseException, directory: Path) -
     """Returns the exception with the user's part of its traceback, and with paths as the author has them."""
     if isinstance(error, GraphLoadError):
         return f"{subject} did not load: {error}"
-    return describe_failure(f"{subject} did not load", error, directory)
+    return _describe_failure(f"{subject} did not load", error, directory)
 
 
-def describe_failure(what: str, error: BaseException, directory: Path) -> str:
-    """Returns the same for code that has loaded."""
+def describe_run_failure(error: BaseException, directory: Path) -> str:
+    """Returns the same for code that has loaded. Never raises, whatever was raised."""
+    try:
+        return _describe_failure("The run failed", error, directory)
+    except BaseException:
+        return "The run failed with something that cannot be shown."
+
+
+def _describe_failure(what: str, error: BaseException, directory: Path) -> str:
     lines = [f"{what}: {_describe(error)}", *_frames(error)]
     cause = error.__cause__ or error.__context__
     depth = 0
@@ -36,7 +45,8 @@ def _describe(error: BaseException) -> str:
         parts.append(f"{error.name} is not installed in the environment of the project: is it among its requirements?")
     if isinstance(error, SyntaxError) and error.filename:
         parts.append(f'  File "{error.filename}", line {error.lineno}')
-    return "\n".join(parts)
+    text = "\n".join(parts)
+    return text if len(text) <= _MESSAGE_MAX else f"{text[:_MESSAGE_MAX]}…"
 
 
 def _frames(error: BaseException) -> list[str]:

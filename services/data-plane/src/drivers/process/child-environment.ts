@@ -16,6 +16,9 @@ export function childVariables(
       ...machineEnvironment(process.env),
       ...env,
       HOST: platform.host,
+      ...(platform.stopGraceSeconds !== undefined && {
+        RUNYARD_PARENT_GRACE_SECONDS: String(platform.stopGraceSeconds),
+      }),
       PROJECT_DIR: project.directory,
       LANGGRAPH_CONFIG_PATH: project.configPath,
       // A build stores the schemas. One process of a project in place is enough to read them.

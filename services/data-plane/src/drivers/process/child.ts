@@ -37,6 +37,7 @@ const HAND_BACK_MS = 3_000;
 export class Child {
   readonly #process: ChildProcess;
   readonly #hasGrace: boolean;
+  #requests = 0;
   readonly exited: Promise<ChildExit>;
   #exit: ChildExit | undefined;
 
@@ -78,11 +79,16 @@ export class Child {
    */
   async stop(graceMs: number): Promise<ChildExit> {
     if (this.#exit) return this.#exit;
-    this.#process.kill('SIGTERM');
+    this.#request();
     const timers = [setTimeout(() => this.#process.kill('SIGKILL'), graceMs)];
-    if (this.#hasGrace && graceMs > HAND_BACK_MS)
-      timers.push(setTimeout(() => this.#process.kill('SIGTERM'), graceMs - HAND_BACK_MS));
+    if (this.#hasGrace) timers.push(setTimeout(() => this.#request(), Math.max(0, graceMs - HAND_BACK_MS)));
     return this.exited.finally(() => timers.forEach(clearTimeout));
+  }
+
+  #request(): void {
+    this.#requests += 1;
+    // A third one would end a process with a grace before it has handed anything back.
+    if (!this.#hasGrace || this.#requests <= 2) this.#process.kill('SIGTERM');
   }
 
   kill(): void {
