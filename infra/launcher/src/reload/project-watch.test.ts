@@ -103,7 +103,7 @@ describe('an edit is', () => {
     write('other/agent.py');
     const edits = await watchProject();
     replace();
-    // What the first look finds depends on how fast it is; the edit after that has to be seen in any case.
+    // The first look finds more or less, by how fast it is; the edit after that has to be seen in any case.
     const marker = write('app/marker.py');
     while (!(await edits.nextEdit(never)).includes(marker));
     await expectEdits(edits, [write('app/src/agent.py', 'edited')]);
