@@ -139,7 +139,9 @@ export async function launch(options: LaunchOptions): Promise<void> {
 /** Prints what deployments do, from now on. */
 async function printLogs(folder: string, { prints, progress }: LaunchOptions): Promise<Closable> {
   if (prints === 'quiet') return { close: async () => undefined };
-  const follower = new LogFollower(folder, (line) => {
+  // Each start has log files of its own.
+  const startedAt = Date.now() - process.uptime() * 1000;
+  const follower = new LogFollower(folder, startedAt, (line) => {
     const text = formatLogLine(line, { isVerbose: prints === 'all' });
     if (text !== null) progress.say(text);
   });

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@runyard/test-kit';
@@ -14,7 +14,9 @@ beforeEach(async () => {
   lines = [];
   mkdirSync(join(folder, 'one/first'), { recursive: true });
   writeFileSync(join(folder, 'one/first/deploy-1.jsonl'), 'before\n');
-  follower = new LogFollower(folder, (line) => lines.push(line));
+  writeFileSync(join(folder, 'one/first/deploy-0.jsonl'), 'over\n');
+  utimesSync(join(folder, 'one/first/deploy-0.jsonl'), 1, 1);
+  follower = new LogFollower(folder, 60_000, (line) => lines.push(line));
   await follower.ready();
 });
 afterEach(async () => {

@@ -27,9 +27,11 @@ export class LogFollower {
   readonly #onLine: (line: string) => void;
   #isReady = false;
 
-  constructor(folder: string, onLine: (line: string) => void) {
+  /** @param since milliseconds: files that were last written before are over, and there may be thousands of them */
+  constructor(folder: string, since: number, onLine: (line: string) => void) {
     this.#onLine = onLine;
-    this.#watcher = watch(folder, { alwaysStat: true, followSymlinks: false });
+    const isOver = (_path: string, stats?: Stats) => stats?.isFile() === true && stats.mtimeMs < since;
+    this.#watcher = watch(folder, { alwaysStat: true, followSymlinks: false, ignored: isOver });
     this.#watcher.on('add', (path, stats) => this.#add(path, stats));
     this.#watcher.on('change', (path) => this.#read(path));
     this.#watcher.on('unlink', (path) => this.#files.delete(path));
