@@ -41,8 +41,13 @@ export const ACCESS_ROWS: AccessRow[] = SERVICES.flatMap((service) =>
 );
 
 export const isKeyless = ({ need }: AccessRow) => typeof need === 'object';
+/** Questions that are asked by POST, of everybody with a key. */
+const QUESTIONS = new Set(['oauthTokensExist']);
+
 export const isReadOperation = ({ operation, need }: AccessRow) =>
-  operation.method === 'get' || (typeof need === 'string' && need.endsWith(':read'));
+  operation.method === 'get' ||
+  QUESTIONS.has(operation.operationId) ||
+  (typeof need === 'string' && need.endsWith(':read'));
 
 /** Sends requests of the contracts to a platform. */
 export class ContractClient {
