@@ -29,10 +29,6 @@ export interface LaunchOptions extends LauncherFlags {
   stopping: AbortSignal;
 }
 
-interface Closable {
-  close(): Promise<void>;
-}
-
 /**
  * Starts everything up to the deployed project, and after `stopping` closes it in reverse order. Resolves when
  * everything has stopped.
@@ -123,10 +119,12 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const { needsKey } = options;
     const setupUrl = setupPath === null ? null : url + setupPath;
     progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graphs, dataDir, projects: users.line }));
-    await open(
-      () => printLogs(join(dataDir, 'data-plane/logs'), options),
-      (part) => part.close(),
-    );
+    if (options.prints !== 'quiet') {
+      await open(
+        () => printLogs(join(dataDir, 'data-plane/logs'), options),
+        (part) => part.close(),
+      );
+    }
     const reload = { client, deploymentId: deployment.id, supervisor, progress, stopping };
     const reloading = watch ? [reloadOnEdits(project.folder, { ...reload, watch })] : [];
     await Promise.race([untilAborted(stopping), services.firstFailure, ...reloading]);
@@ -137,8 +135,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
 }
 
 /** Prints what deployments do, from now on. */
-async function printLogs(folder: string, { prints, progress }: LaunchOptions): Promise<Closable> {
-  if (prints === 'quiet') return { close: async () => undefined };
+async function printLogs(folder: string, { prints, progress }: LaunchOptions): Promise<LogFollower> {
   // Each start has log files of its own.
   const startedAt = Date.now() - process.uptime() * 1000;
   const follower = new LogFollower(folder, startedAt, (line) => {

@@ -61,6 +61,8 @@ async function runProcess(
   const stopAll = async (reason: string) => {
     for (const group of groups) await Promise.all(group.map(({ context }) => context.lifecycle.stop(reason)));
   };
+  /** Returns whether some service had something to give up. */
+  const hurryAll = () => services.map(({ context }) => context.lifecycle.hurry()).includes(true);
   const fail = ({ context }: ConfiguredService, reason: string, code: number) => {
     exitCode = Math.max(exitCode, code);
     void context.lifecycle.stop(reason);
@@ -68,9 +70,8 @@ async function runProcess(
   const stopped = new Promise<unknown>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        const stopping = services.filter(({ context }) => context.lifecycle.isDraining);
-        if (stopping.length === 0) void stopAll(signal);
-        else if (!stopping.some(({ context }) => context.lifecycle.hurry())) process.exit(EXIT_CRASH);
+        if (!services.some(({ context }) => context.lifecycle.isDraining)) void stopAll(signal);
+        else if (!hurryAll()) process.exit(EXIT_CRASH);
       });
     }
     // The reader of the log may have exited. Without a listener, that error would be an uncaught one, which is logged,
@@ -89,9 +90,6 @@ async function runProcess(
     watchParent(process.env.RUNYARD_PARENT_FD, () => {
       void stopAll('parent process ended');
       const seconds = process.env.RUNYARD_PARENT_GRACE_SECONDS;
-      const hurryAll = () => {
-        for (const { context } of services) context.lifecycle.hurry();
-      };
       if (seconds) setTimeout(hurryAll, Number(seconds) * 1000).unref();
     });
     for (const service of services) {

@@ -8,14 +8,12 @@ const POLL_MS = 50;
 /** A revision that did not come to serve. */
 export class RevisionFailedError extends InfrastructureError {
   override name = 'RevisionFailedError';
-  readonly status: string;
   /** The platform's reason, with the last lines of its processes. */
   readonly reason: string;
 
   constructor({ status, status_message }: Revision) {
     const reason = status_message ?? 'no reason was given';
     super(`could not be deployed (${status}): ${reason}`);
-    this.status = status;
     this.reason = reason;
   }
 }

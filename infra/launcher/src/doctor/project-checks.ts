@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isReservedVariable } from '@runyard/contracts';
 import { askPythonIndex, runProgram } from '@runyard/local-infra';
@@ -14,11 +14,8 @@ const NO_PROJECT = 'there is no project that can be read';
 const file: Check = {
   name: 'langgraph.json',
   async look({ folder, project }) {
-    const isThere = await access(join(folder, 'langgraph.json')).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) return missing(`${folder} has none: make a project with \`runyard new\`, or name one with --project`);
+    if (!existsSync(join(folder, 'langgraph.json')))
+      return missing(`${folder} has none: make a project with \`runyard new\`, or name one with --project`);
     const { graphs } = await readProject(folder);
     const warnings = project?.warnings ?? [];
     return ok([`graphs: ${graphs.join(', ')}`, ...warnings].join('; '));

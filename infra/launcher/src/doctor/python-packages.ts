@@ -1,4 +1,5 @@
-import { access, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { InfrastructureError, runProgram } from '@runyard/local-infra';
 import {
@@ -39,7 +40,7 @@ export async function findMissingPackages(project: Project, environment: NodeJS.
   const lacking = [...new Set(wanted)].filter((name) => !installed.has(name));
   if (lacking.length === 0) return null;
   const where = place === undefined ? "the system's Python has" : `${relative(project.directory, place) || place} has`;
-  return `${where} no ${lacking.join(', ')}: ${await installAdvice(project)}`;
+  return `${where} no ${lacking.join(', ')}: ${installAdvice(project)}`;
 }
 
 /**
@@ -69,37 +70,28 @@ export async function lookForInterpreter(project: Project, environment: NodeJS.P
 async function namedPackages({ python }: Project): Promise<string[]> {
   const files = await Promise.all((python?.folders ?? []).map((folder) => requirementsIn(folder)));
   return [...(python?.requirements ?? []), ...files.flat()].flatMap((line) => {
-    const [, name] = /^\s*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>!~].*)?$/.exec(line) ?? [];
+    const [, name] = /^([A-Za-z][\w.-]*)(?:\s*\[[^\]]*\])?\s*(?:[=<>!~].*)?$/.exec(line.trim()) ?? [];
     // A marker may exclude this Python.
     return name === undefined || line.includes(';') ? [] : [name.toLowerCase().replaceAll(/[-_.]+/g, '-')];
   });
 }
 
 async function requirementsIn(folder: string): Promise<string[]> {
-  if (await isPackage(folder)) return [];
+  if (isPackage(folder)) return [];
   return (await readFile(join(folder, 'requirements.txt'), 'utf8').catch(() => '')).split('\n');
 }
 
-async function isPackage(folder: string): Promise<boolean> {
-  return (await isFile(join(folder, 'pyproject.toml'))) || (await isFile(join(folder, 'setup.py')));
+function isPackage(folder: string): boolean {
+  return ['pyproject.toml', 'setup.py'].some((name) => existsSync(join(folder, name)));
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function installAdvice({ directory, python }: Project): Promise<string> {
+function installAdvice({ directory, python }: Project): string {
   if (python?.lock) return `\`uv sync\` in ${relative(directory, python.lock.folder) || 'the folder'}`;
   const folders = python?.folders ?? [];
-  const args = await Promise.all(
-    folders.map(async (folder) => {
-      const path = `./${relative(directory, folder)}`;
-      return (await isPackage(folder)) ? `-e ${quote(path)}` : `-r ${quote(join(path, 'requirements.txt'))}`;
-    }),
-  );
+  const args = folders.map((folder) => {
+    const path = `./${relative(directory, folder)}`;
+    return isPackage(folder) ? `-e ${quote(path)}` : `-r ${quote(join(path, 'requirements.txt'))}`;
+  });
   const words = [...(python?.requirements ?? []).map(quote), ...args].join(' ');
   return `\`python3 -m venv .venv && .venv/bin/pip install ${words}\``;
 }

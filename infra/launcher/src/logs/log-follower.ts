@@ -1,10 +1,6 @@
-import type { Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, type Stats } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { type FSWatcher, watch } from 'chokidar';
-
-/** Bytes read at once: a project may have printed a lot. */
-const READ_BYTES = 256 * 1024;
 
 /** Milliseconds after which a file is read again: a change right after another one is not always reported. */
 const LOOK_AGAIN_MS = 50;
@@ -74,19 +70,12 @@ export class LogFollower {
   /** Returns whether something was appended. */
   async #readOn(path: string, file: FollowedFile): Promise<boolean> {
     const from = file.position;
-    const handle = await open(path);
-    try {
-      const buffer = Buffer.allocUnsafe(READ_BYTES);
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, file.position);
-        if (bytesRead === 0) return file.position > from;
-        file.position += bytesRead;
-        const lines = (file.rest + file.decoder.write(buffer.subarray(0, bytesRead))).split('\n');
-        file.rest = lines.pop()!;
-        for (const line of lines) this.#onLine(line);
-      }
-    } finally {
-      await handle.close();
+    for await (const chunk of createReadStream(path, { start: from })) {
+      file.position += (chunk as Buffer).length;
+      const lines = (file.rest + file.decoder.write(chunk as Buffer)).split('\n');
+      file.rest = lines.pop()!;
+      for (const line of lines) this.#onLine(line);
     }
+    return file.position > from;
   }
 }
