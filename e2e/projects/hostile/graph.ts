@@ -52,13 +52,16 @@ async function readEnvironments(): Promise<string[]> {
 /** The home of the user is in the socket folder of its parent. */
 const SOCKET_FOLDER = join(tmpdir(), '..');
 
-/** Tries to enter the socket folders of others, in the machine's temporary folder. */
+/**
+ * Tries to enter the platform's other socket folders, in the machine's temporary folder. A folder of such a name that
+ * the code of another project has made, as its compiler does when its own is gone, is no folder of the platform's.
+ */
 async function enterSocketFolders(): Promise<unknown[]> {
   const parent = join(SOCKET_FOLDER, '..');
   const names = (await readdir(parent)).filter((name) => /^runyard-[\da-f]{6}-/.test(name));
   const paths = names.map((name) => join(parent, name));
   const owners = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
-  const others = paths.filter((_, index) => owners[index] && owners[index].gid !== process.getgid?.());
+  const others = paths.filter((_, index) => owners[index]?.uid === 0 && owners[index].gid !== process.getgid?.());
   return Promise.all(others.map((path) => attempt(() => readdir(path))));
 }
 
