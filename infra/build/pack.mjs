@@ -23,7 +23,7 @@ const services = await readdir(join(repository, 'services'));
 const bundles = [
   // The others are in the bundle of those that share a process.
   ...services.filter((each) => !shared.dependencies[`@runyard/${each}`]).map((each) => `services/${each}`),
-  ...['infra/platform-services', 'infra/launcher', 'packages/cli'],
+  ...['infra/platform-services', 'infra/agent-services', 'infra/launcher', 'packages/cli'],
 ];
 await requireDependencies(bundles);
 const places = [

@@ -7,5 +7,6 @@ export * from './handler-errors.ts';
 export { javaScriptHost } from './host-command.ts';
 export { type HostUser, hostUserOf } from './host-user.ts';
 export { hasLoopbackToken, type LoopbackServer, openLoopback } from './loopback-server.ts';
+export { SharedHost } from './shared-host.ts';
 export { SocketFolder } from './socket-folder.ts';
 export * from './types.ts';

@@ -8,6 +8,8 @@ export interface WriteOptions {
   level?: LogLevel;
   /** The process that printed the line: `agent-api`, `build`. */
   source: string;
+  /** Other sources of its lines, by the service that these name. */
+  sources?: Record<string, string> | undefined;
 }
 
 const MESSAGE_LIMIT = 16_384;
@@ -27,8 +29,10 @@ export class EntryMaker {
   }
 
   /** Makes an entry of a line, given without its line feed. */
-  make(line: string, { level = 'INFO', source }: WriteOptions): StoredEntry {
-    return this.#remember(maskContent(parseLine(line, level), this.#mask), source);
+  make(line: string, { level = 'INFO', source, sources }: WriteOptions): StoredEntry {
+    const { service, ...content } = parseLine(line, level);
+    const named = sources && Object.hasOwn(sources, service ?? '') ? sources[service!] : undefined;
+    return this.#remember(maskContent(content, this.#mask), named ?? source);
   }
 
   /** Returns the newest entries, the oldest first; at most `RECENT_MAX`. */

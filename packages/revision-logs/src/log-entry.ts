@@ -39,19 +39,17 @@ const LEVEL_NAMES: Record<string, LogLevel> = {
   critical: 'CRITICAL',
 };
 
+/** A line's content, and the service that it says it is from. */
+export type ParsedLine = LineContent & { service?: string };
+
 /** Parses a line. The platform's own services log JSON; all other lines become messages. */
-export function parseLine(line: string, usualLevel: LogLevel): LineContent {
+export function parseLine(line: string, usualLevel: LogLevel): ParsedLine {
   if (line.startsWith('{')) {
     try {
-      const {
-        time: _received,
-        level,
-        message,
-        service: _source,
-        ...rest
-      } = JSON.parse(line) as Record<string, unknown>;
+      const { time: _received, level, message, service, ...rest } = JSON.parse(line) as Record<string, unknown>;
       if (typeof message === 'string') {
-        return { level: parseLevel(level) ?? usualLevel, message, ...readRunFields(rest) };
+        const named = typeof service === 'string' && { service };
+        return { level: parseLevel(level) ?? usualLevel, message, ...readRunFields(rest), ...named };
       }
     } catch {
       // The line only begins like JSON.

@@ -56,6 +56,22 @@ describe('the log of a revision', () => {
     expect(Date.now() - timeOfId(entries[0].id)).toBeLessThan(60_000);
   });
 
+  it('names the service of a process with several as the source of its lines, and the process for all others', async () => {
+    const log = open('several');
+    const lineOf = (service: unknown) => JSON.stringify({ level: 'info', message: 'x', service });
+    const lines = [
+      lineOf('run-worker'),
+      lineOf('agent-api'),
+      lineOf('constructor'),
+      lineOf(7),
+      '"service":"run-worker"',
+    ];
+    for (const line of lines) log.write(line, { source: 'agent-api', sources: { 'run-worker': 'run-worker-1' } });
+    await log.close();
+    const sources = (await entriesOf('several')).map(({ source }) => source);
+    expect(sources).toEqual(['run-worker-1', ...Array(4).fill('agent-api')]);
+  });
+
   it('gives entries unique ids that sort in the order of writing', async () => {
     const log = open('ids');
     for (let count = 0; count < 2_000; count += 1) log.write(String(count), { source: 'build' });

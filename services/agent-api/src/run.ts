@@ -1,5 +1,6 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
 import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
+import type { SharedHost } from '@runyard/host-client';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { threadRetentionSettings } from '@runyard/project';
 import { ApiServers, RunEngine, staleWriteCounter } from '@runyard/run-engine';
@@ -65,13 +66,17 @@ import { openThreads } from './threads/open-threads.ts';
 import { openUi } from './ui/open-ui.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 
-/** Runs one process of a deployment's API. Its state is in Postgres; others like it may run beside it. */
-export async function run(config: Config, context: ServiceContext): Promise<void> {
+/**
+ * Runs one process of a deployment's API. Its state is in Postgres; others like it may run beside it.
+ *
+ * @param shared the host of a worker in the same process
+ */
+export async function run(config: Config, context: ServiceContext, shared?: SharedHost): Promise<void> {
   const { lifecycle, logger, metrics, tracing } = context;
   metrics.identify(deploymentMetricIdentity(config));
   const callers = createCallerVerifier(config, logger);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
-  const served = await openServedProject(config, context);
+  const served = await openServedProject(config, context, shared);
   const { project, environment, cipher, encryption, loopback, host } = served;
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const ids = new AssistantIds(graphIds);

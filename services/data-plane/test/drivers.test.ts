@@ -7,14 +7,15 @@ import { ClusterApi } from '../src/drivers/kubernetes/cluster-api.ts';
 import { KubernetesDriver } from '../src/drivers/kubernetes/kubernetes-driver.ts';
 import { ProcessDriver } from '../src/drivers/process/process-driver.ts';
 import { containerOptions } from './support/container-options.ts';
-import { itConforms } from './support/driver-conformance.ts';
+import { type DriverTestOptions, itConforms } from './support/driver-conformance.ts';
 
 const IMAGE = 'registry.example.com/team/agent@sha256:0123';
 
-itConforms('process', async (options) => ({
-  driver: new ProcessDriver({ ...options, users: null, agentApiEntry: AGENT, runWorkerEntry: AGENT }),
+/** @param togetherEntry the entry of a server and a worker in one process */
+const onProcesses = (togetherEntry?: string) => async (options: DriverTestOptions) => ({
+  driver: new ProcessDriver({ ...options, users: null, agentApiEntry: AGENT, runWorkerEntry: AGENT, togetherEntry }),
   artifact: {
-    kind: 'project',
+    kind: 'project' as const,
     project: {
       directory: '/srv/project',
       configPath: '/srv/project/langgraph.json',
@@ -24,7 +25,10 @@ itConforms('process', async (options) => ({
       env: {},
     },
   },
-}));
+});
+
+itConforms('process', onProcesses());
+itConforms('process, two services in one,', onProcesses(AGENT));
 
 itConforms('container', async (options) => {
   const driver = new ContainerDriver(containerOptions(options));

@@ -1,6 +1,4 @@
-import { translateVariables } from '@runyard/contracts';
 import { runService } from '@runyard/service-kit';
-import { configSchema } from './config.ts';
-import { run } from './run.ts';
+import { runWorker } from './service.ts';
 
-await runService({ name: 'run-worker', schema: configSchema, translate: translateVariables, run });
+await runService(runWorker());

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { checkPooler, retryStartStep } from '@runyard/database';
 import { openDataCipher } from '@runyard/encryption';
-import { embeddingsOf } from '@runyard/host-client';
+import { embeddingsOf, type SharedHost } from '@runyard/host-client';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { Lease } from '@runyard/leases';
 import { openProject, storeSettings } from '@runyard/project';
@@ -52,8 +52,10 @@ const REPORT_EVERY_MS = 5_000;
 /**
  * Runs one worker: it claims runs of its deployment while slots are free and executes them in a graph host. Its state
  * is in Postgres; when it dies, other workers continue from there.
+ *
+ * @param shared lets a server in the same process ask the host too
  */
-export async function run(config: Config, context: ServiceContext): Promise<void> {
+export async function run(config: Config, context: ServiceContext, shared?: SharedHost): Promise<void> {
   const { logger, lifecycle } = context;
   context.metrics.identify(deploymentMetricIdentity(config));
   const workerId = randomUUID();
@@ -111,7 +113,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     opened: { project, ...location },
     servers: new ApiServers(pool),
     waiting,
-    onReady: () => claims.wake(),
+    shared,
+    onReady: () => {
+      claims.wake();
+      shared?.hostReady();
+    },
     onLost: () => metrics.hostRestarts.inc(),
   });
 
@@ -272,4 +278,5 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   sweeper.start();
   claims.start();
   reportReady(context);
+  shared?.workerReady();
 }

@@ -20,17 +20,21 @@ export const SHARED_PROCESS = 'platform-services';
 const OF_THE_PROCESS = /^(DOCKER_|CONTAINER_HOST$|XDG_RUNTIME_DIR$)/;
 
 /**
- * Returns the processes that run these services. RUNYARD_SHARED_PROCESS=off gives each a process of its own, as it has
- * everywhere but on a laptop.
+ * Returns whether services share processes. RUNYARD_SHARED_PROCESS=off gives each one of its own, as it has everywhere
+ * but on a laptop.
  *
  * @throws InfrastructureError when RUNYARD_SHARED_PROCESS is neither left out nor `off`
  */
-export function assignProcesses(settings: ServiceSettings[], environment: NodeJS.ProcessEnv): ProcessSettings[] {
-  const setting = environment.RUNYARD_SHARED_PROCESS || undefined;
-  if (setting !== undefined && setting !== 'off') {
+export function sharesProcesses({ RUNYARD_SHARED_PROCESS: setting }: NodeJS.ProcessEnv): boolean {
+  if (setting && setting !== 'off') {
     throw new InfrastructureError(`RUNYARD_SHARED_PROCESS is ${setting}: leave it out, or set it to off.`);
   }
-  if (setting === 'off') return settings.map(runAlone);
+  return !setting;
+}
+
+/** Returns the processes that run these services. */
+export function assignProcesses(settings: ServiceSettings[], environment: NodeJS.ProcessEnv): ProcessSettings[] {
+  if (!sharesProcesses(environment)) return settings.map(runAlone);
   const sharing = settings.filter(({ name }) => SHARING.flat().includes(name));
   return [runTogether(sharing), ...settings.filter((service) => !sharing.includes(service)).map(runAlone)];
 }

@@ -11,6 +11,7 @@ import {
 import { inheritedTracingVariables } from '@runyard/tracing/variables';
 import { createDatabases } from './databases.ts';
 import { selectPassedVariables } from './passed-variables.ts';
+import { sharesProcesses } from './processes.ts';
 import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
@@ -151,6 +152,9 @@ export async function createServiceSettings(options: {
       DATA_DIR: join(dataDir, 'data-plane'),
       AGENT_API_COMMAND: bundle('agent-api'),
       RUN_WORKER_COMMAND: bundle('run-worker'),
+      ...(sharesProcesses(options.environment) && {
+        AGENT_SERVICES_COMMAND: join(options.repository, 'infra/agent-services/dist/main.js'),
+      }),
       ...options.projectUsers,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(replacedSeconds[options.reload]),
       STOP_GRACE_SECONDS: String(stopSeconds),

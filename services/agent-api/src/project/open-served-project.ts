@@ -1,13 +1,15 @@
 import { type DataCipher, openDataCipher } from '@runyard/encryption';
-import { type HostUser, hostUserOf, startGraphHost } from '@runyard/host-client';
+import { type HostUser, hostUserOf, type SharedHost, startGraphHost } from '@runyard/host-client';
 import { openProject, type Project } from '@runyard/project';
 import type { ServiceContext } from '@runyard/service-kit';
 import { hasUserCredentials } from '../auth/user-credentials.ts';
 import type { Config } from '../config.ts';
 import { ProjectEncryption } from '../encryption/project-encryption.ts';
+import { type HostKeeper, ProjectHost } from './project-host.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 import { refuseUnmetProtection } from './refused-settings.ts';
 import { logOfProject, SupervisedGraphHost } from './supervised-graph-host.ts';
+import { WorkersHost } from './workers-host.ts';
 
 export interface ServedProject {
   project: Project;
@@ -20,7 +22,7 @@ export interface ServedProject {
   encryption: ProjectEncryption | undefined;
   /** This server, as the project's code reaches it. */
   loopback: ProjectLoopback;
-  host: SupervisedGraphHost;
+  host: ProjectHost;
   /** Rejects with a GraphLoadError when the project's code does not load. */
   loaded: Promise<void>;
 }
@@ -31,9 +33,14 @@ const SILENT_SECONDS = 60;
  * Opens the project of the deployment. Its code is still loading when this resolves, so that other parts open
  * meanwhile.
  *
+ * @param shared the host of a worker in this process; undefined: this server has one of its own
  * @throws GraphLoadError when its settings cannot be served, EncryptionError for invalid keys
  */
-export async function openServedProject(config: Config, context: ServiceContext): Promise<ServedProject> {
+export async function openServedProject(
+  config: Config,
+  context: ServiceContext,
+  shared: SharedHost | undefined,
+): Promise<ServedProject> {
   const { logger, lifecycle } = context;
   const { project, encryption: variables, ...location } = await openProject(config, process.env);
   const user = hostUserOf(config.GRAPH_HOST_USER);
@@ -43,21 +50,25 @@ export async function openServedProject(config: Config, context: ServiceContext)
   const loopback = await ProjectLoopback.open(user, isForUser);
   const environment = loopback.folder.withHome(location.environment);
   lifecycle.onStop('project loopback', () => loopback.close());
-  const host = new SupervisedGraphHost({
-    logger,
-    unresponsiveAfterMs: (config.GRAPH_HOST_SILENT_SECONDS ?? SILENT_SECONDS) * 1000,
-    start: (onExit) =>
-      startGraphHost({
-        ...location,
-        environment,
-        user,
-        loopback: loopback.endpoint,
-        publicUrl: config.LANGGRAPH_API_URL,
-        ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
-        onLog: logOfProject(logger),
-        onExit,
-      }),
-  });
+  const openOwn = () =>
+    new SupervisedGraphHost({
+      logger,
+      unresponsiveAfterMs: (config.GRAPH_HOST_SILENT_SECONDS ?? SILENT_SECONDS) * 1000,
+      start: (onExit) =>
+        startGraphHost({
+          ...location,
+          environment,
+          user,
+          loopback: loopback.endpoint,
+          publicUrl: config.LANGGRAPH_API_URL,
+          ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
+          onLog: logOfProject(logger),
+          onExit,
+        }),
+    });
+  const keeper: HostKeeper = shared ? new WorkersHost(shared, lifecycle) : openOwn();
+  shared?.offerLoopback(loopback.endpoint);
+  const host = new ProjectHost(keeper);
   lifecycle.onStop('graph host', () => host.close());
   const encryption = project.encryption
     ? new ProjectEncryption({ source: project.encryption, host, variables, config, context })

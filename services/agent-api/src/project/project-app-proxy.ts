@@ -29,10 +29,10 @@ import { PLATFORM_HEADERS } from '../http/platform-headers.ts';
 import { requireSocketOrigin } from '../http/socket-origin.ts';
 import { CustomRouteAccess } from './custom-route-access.ts';
 import { pathFilter, routeFilter } from './path-filter.ts';
+import type { AppHostProvider } from './project-host.ts';
 import type { ProjectLoopback } from './project-loopback.ts';
 import type { AppTarget } from './project-web-sockets.ts';
 import { sendToApp } from './send-to-app.ts';
-import type { AppHostProvider } from './supervised-graph-host.ts';
 
 type GuardedRoute = Pick<Operation, 'method' | 'path'> & OperationAccess;
 

@@ -1,5 +1,5 @@
 import type { ServiceContext } from '@runyard/service-kit';
-import type { SupervisedGraphHost } from './supervised-graph-host.ts';
+import type { ProjectHost } from './project-host.ts';
 
 /** Milliseconds after the start, so that the rest of the platform and the first runs are not slowed down. */
 const DELAY_MS = 5_000;
@@ -7,7 +7,7 @@ const DELAY_MS = 5_000;
 const SCHEMAS_TIMEOUT_MS = 120_000;
 
 /** Has the schemas that graphs do not carry read off their source, unless they are stored. Nothing depends on it. */
-export function readSchemasAhead(host: SupervisedGraphHost, { lifecycle, logger }: ServiceContext): void {
+export function readSchemasAhead(host: ProjectHost, { lifecycle, logger }: ServiceContext): void {
   const timer = setTimeout(async () => {
     try {
       const running = await host.requireRunning();

@@ -2,10 +2,15 @@ import type { GraphHost } from '@runyard/host-client';
 import { GraphRequestError } from '@runyard/host-protocol';
 import { silentLogger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { SupervisedGraphHost } from './supervised-graph-host.ts';
+import { ProjectHost } from './project-host.ts';
+import { SupervisedGraphHost, type SupervisedGraphHostOptions } from './supervised-graph-host.ts';
 
 const request = { graphId: 'g', threadId: 't' };
 const backends = {} as never;
+
+function supervise(options: Omit<SupervisedGraphHostOptions, 'logger'>, answers?: { answerMs: number }): ProjectHost {
+  return new ProjectHost(new SupervisedGraphHost({ logger: silentLogger, ...options }), answers);
+}
 
 function hostNamed(name: string): GraphHost {
   return { getState: async () => ({ name }), ping: async () => {}, close: async () => {} } as unknown as GraphHost;
@@ -13,8 +18,7 @@ function hostNamed(name: string): GraphHost {
 
 it('the graph host starts once for all requests, and again after it ended', async () => {
   const exits: ((reason: string) => void)[] = [];
-  const supervised = new SupervisedGraphHost({
-    logger: silentLogger,
+  const supervised = supervise({
     unresponsiveAfterMs: 60_000,
     start: async (onExit) => hostNamed(`host ${exits.push(onExit)}`),
   });
@@ -28,8 +32,7 @@ it('the graph host starts once for all requests, and again after it ended', asyn
 
 it('requests get 503 while the project does not load, and the next one tries again', async () => {
   let loads = false;
-  const supervised = new SupervisedGraphHost({
-    logger: silentLogger,
+  const supervised = supervise({
     unresponsiveAfterMs: 60_000,
     start: async () => {
       if (!loads) throw new Error('syntax error');
@@ -43,8 +46,7 @@ it('requests get 503 while the project does not load, and the next one tries aga
 
 it('an unresponsive host is killed, its requests fail as unavailable, and another one starts', async () => {
   let starts = 0;
-  const supervised = new SupervisedGraphHost({
-    logger: silentLogger,
+  const supervised = supervise({
     unresponsiveAfterMs: 30,
     pingEveryMs: 10,
     start: async () => {
@@ -74,12 +76,7 @@ it('an unresponsive host is killed, its requests fail as unavailable, and anothe
 
 it('a request that the project never answers fails alone, and others are answered', async () => {
   const host = { ...hostNamed('one'), getHistory: () => new Promise(() => {}) } as unknown as GraphHost;
-  const supervised = new SupervisedGraphHost({
-    logger: silentLogger,
-    unresponsiveAfterMs: 60_000,
-    answerMs: 5,
-    start: async () => host,
-  });
+  const supervised = supervise({ unresponsiveAfterMs: 60_000, start: async () => host }, { answerMs: 5 });
   const unanswered = supervised.getHistory({ ...request, limit: 1 }, backends);
   await expect(unanswered).rejects.toMatchObject({ status: 503, message: 'The project did not answer' });
   expect(await supervised.getState(request, backends)).toEqual({ name: 'one' });

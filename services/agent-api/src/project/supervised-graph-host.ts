@@ -1,14 +1,7 @@
 import type { GraphHost } from '@runyard/host-client';
-import { GraphRequestError, type HostLog } from '@runyard/host-protocol';
-import { type Logger, UnavailableError } from '@runyard/service-kit';
-
-/** Gives the running host to those who serve the project's app from it. */
-export interface AppHostProvider {
-  /** @throws UnavailableError */
-  requireRunning(): Promise<Pick<GraphHost, 'serveApp'>>;
-}
-
-type StateHost = Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
+import type { HostLog } from '@runyard/host-protocol';
+import type { Logger } from '@runyard/service-kit';
+import type { HostKeeper } from './project-host.ts';
 
 export interface SupervisedGraphHostOptions {
   /** Starts a host; `onExit` is called when its process ends unasked. */
@@ -17,50 +10,47 @@ export interface SupervisedGraphHostOptions {
   unresponsiveAfterMs: number;
   /** Default 1 s. */
   pingEveryMs?: number;
-  /** Milliseconds after which an unanswered request fails, although the host answers others. Default 5 min. */
-  answerMs?: number;
   logger: Logger;
 }
-
-/** Longer than reading the longest history takes; project code that never returns ends nowhere else. */
-const ANSWER_MS = 5 * 60_000;
 
 /**
  * Supervises the graph host that serves reads and updates of state. When its process ends, or becomes unresponsive, the
  * next request starts another: a graph whose code brings a process down costs that request, not the service.
  */
-export class SupervisedGraphHost implements StateHost, AppHostProvider {
+export class SupervisedGraphHost implements HostKeeper {
   readonly #options: SupervisedGraphHostOptions;
   #host: Promise<GraphHost> | undefined;
   /** True when the current host has started. */
   #isUp = false;
   #isClosed = false;
-  #libraries: Readonly<Record<string, string>> = {};
   #pinging: NodeJS.Timeout | undefined;
 
   constructor(options: SupervisedGraphHostOptions) {
     this.#options = options;
   }
 
-  /** @throws GraphLoadError when the project does not load */
-  async start(): Promise<void> {
-    await this.#current();
+  start(): Promise<GraphHost> {
+    return this.current();
   }
 
-  async getState(...args: Parameters<GraphHost['getState']>): ReturnType<GraphHost['getState']> {
-    return this.#ask((host) => host.getState(...args));
-  }
-
-  async getHistory(...args: Parameters<GraphHost['getHistory']>): ReturnType<GraphHost['getHistory']> {
-    return this.#ask((host) => host.getHistory(...args));
-  }
-
-  async updateState(...args: Parameters<GraphHost['updateState']>): ReturnType<GraphHost['updateState']> {
-    return this.#ask((host) => host.updateState(...args));
-  }
-
-  async embed(...args: Parameters<GraphHost['embed']>): ReturnType<GraphHost['embed']> {
-    return this.#ask((host) => host.embed(...args));
+  current(): Promise<GraphHost> {
+    if (this.#host) return this.#host;
+    if (this.#isClosed) return Promise.reject(new Error('The service is stopping.'));
+    const starting = this.#options.start((reason) => {
+      this.#options.logger.error('graph host exited, the next request starts another', { reason });
+      this.#forget(starting);
+    });
+    this.#host = starting;
+    this.#isUp = false;
+    starting.then(
+      (host) => {
+        if (this.#host !== starting || this.#isClosed) return;
+        this.#isUp = true;
+        this.#watch(host, starting);
+      },
+      () => this.#forget(starting),
+    );
+    return starting;
   }
 
   async close(): Promise<void> {
@@ -70,48 +60,9 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
     await host?.close();
   }
 
-  /** `ok`, or why there is no host right now. */
   get state(): 'ok' | 'starting' | 'ended' {
     if (!this.#host) return 'ended';
     return this.#isUp ? 'ok' : 'starting';
-  }
-
-  /** The releases of the libraries of the host that started last, by their names; empty before. */
-  get libraries(): Readonly<Record<string, string>> {
-    return this.#libraries;
-  }
-
-  async requireRunning(): Promise<GraphHost> {
-    try {
-      return await this.#current();
-    } catch (cause) {
-      throw new UnavailableError('The project cannot be loaded at the moment', {
-        code: 'project_not_loaded',
-        cause,
-        retryAfterSeconds: 5,
-      });
-    }
-  }
-
-  async #ask<T>(question: (host: GraphHost) => Promise<T>): Promise<T> {
-    const host = await this.requireRunning();
-    const { answerMs = ANSWER_MS } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const internal = { answerMs };
-      timer = setTimeout(
-        () => reject(new UnavailableError('The project did not answer', { code: 'project_unresponsive', internal })),
-        answerMs,
-      );
-    });
-    try {
-      return await Promise.race([question(host), late]);
-    } catch (error) {
-      if (!(error instanceof GraphRequestError) || error.reason !== 'gone') throw error;
-      throw new UnavailableError('The project did not answer', { code: 'project_unresponsive', cause: error });
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /**
@@ -140,27 +91,6 @@ export class SupervisedGraphHost implements StateHost, AppHostProvider {
       void host.kill();
     }, pingEveryMs);
     this.#pinging.unref();
-  }
-
-  #current(): Promise<GraphHost> {
-    if (this.#host) return this.#host;
-    if (this.#isClosed) return Promise.reject(new Error('The service is stopping.'));
-    const starting = this.#options.start((reason) => {
-      this.#options.logger.error('graph host exited, the next request starts another', { reason });
-      this.#forget(starting);
-    });
-    this.#host = starting;
-    this.#isUp = false;
-    starting.then(
-      (host) => {
-        if (this.#host !== starting || this.#isClosed) return;
-        this.#isUp = true;
-        this.#libraries = host.libraries;
-        this.#watch(host, starting);
-      },
-      () => this.#forget(starting),
-    );
-    return starting;
   }
 
   #forget(host: Promise<GraphHost>): void {

@@ -8,7 +8,7 @@ import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { ListRoom } from '../http/list-room.ts';
-import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
+import type { ProjectHost } from '../project/project-host.ts';
 import { storeRoutes } from './store-routes.ts';
 import { StoreService } from './store-service.ts';
 import { createStoreSweeper } from './store-sweeper.ts';
@@ -19,7 +19,7 @@ export interface OpenStoreOptions {
   cipher: DataCipher;
   listRoom: ListRoom;
   /** Calls the embeddings of the project. */
-  host: Pick<SupervisedGraphHost, 'embed'>;
+  host: Pick<ProjectHost, 'embed'>;
   guard: RouteGuard;
   logger: Logger;
 }
@@ -60,7 +60,7 @@ export function openStore({ project, pool, cipher, listRoom, host, guard, logger
  */
 async function checkEmbeddings(
   { embeddings: source, index }: StoreSettings,
-  host: Pick<SupervisedGraphHost, 'embed'>,
+  host: Pick<ProjectHost, 'embed'>,
   logger: Logger,
 ) {
   if (!source || !index) return;

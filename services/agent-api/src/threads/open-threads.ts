@@ -13,7 +13,7 @@ import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { PrismaClient } from '../connections/prisma.ts';
 import type { ListRoom } from '../http/list-room.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
-import type { SupervisedGraphHost } from '../project/supervised-graph-host.ts';
+import type { ProjectHost } from '../project/project-host.ts';
 import { notifyDeleted } from '../streams/notify-ended.ts';
 import type { Readers } from '../streams/open-readers.ts';
 import { publishStateUpdate } from '../streams/publish-state-update.ts';
@@ -38,7 +38,7 @@ export interface ThreadParts {
   checkpoints: PostgresCheckpoints;
   /** The long-term store, for graphs whose state is read or updated. */
   store: StoreBackend;
-  host: SupervisedGraphHost;
+  host: ProjectHost;
   /** A function, because assistants are opened after the threads, whose removal they need. */
   assistants: () => AssistantLookup;
   streams: RunStreams;

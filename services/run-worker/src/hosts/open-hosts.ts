@@ -1,4 +1,11 @@
-import { type GraphHost, hostUserOf, openLoopback, SocketFolder, startGraphHost } from '@runyard/host-client';
+import {
+  type GraphHost,
+  hostUserOf,
+  openLoopback,
+  type SharedHost,
+  SocketFolder,
+  startGraphHost,
+} from '@runyard/host-client';
 import type { OpenProject } from '@runyard/project';
 import type { ApiServers } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
@@ -14,6 +21,8 @@ export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLo
   opened: Pick<OpenProject, 'project' | 'configPath' | 'environment'>;
   servers: ApiServers;
   waiting: WaitingRuns;
+  /** Set where a server is in this process: the code's requests go to that one, which asks the host too. */
+  shared: SharedHost | undefined;
 }
 
 /**
@@ -23,16 +32,17 @@ export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLo
 export async function openHosts(
   config: Config,
   { logger, lifecycle }: ServiceContext,
-  { opened: { project, ...location }, servers, waiting, ...events }: HostParts,
+  { opened: { project, ...location }, servers, waiting, shared, ...events }: HostParts,
 ): Promise<HostSupervisor> {
-  const forwarding = new ServerForwarder({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
+  const findServer = shared ? () => shared.loopback(lifecycle.stopping) : () => servers.find(config.REVISION_ID);
+  const forwarding = new ServerForwarder({ findServer, waiting, logger });
   lifecycle.onStop('own server', () => forwarding.close());
   const user = hostUserOf(config.GRAPH_HOST_USER);
   const sockets = await SocketFolder.open(user);
   lifecycle.onStop('sockets', () => sockets.remove());
   const { socketPath, token, close } = await openLoopback(sockets, forwarding.onRequest);
   lifecycle.onStop('loopback', close);
-  return new HostSupervisor({
+  const hosts = new HostSupervisor({
     logger,
     start: async (onExit) => {
       const host = await startGraphHost({
@@ -52,6 +62,8 @@ export async function openHosts(
     ...limitsOfSilence(config, project),
     ...events,
   });
+  shared?.offerHosts(() => hosts.current);
+  return hosts;
 }
 
 /** Code that blocks its event loop is common in Python, where the process says that it lives nevertheless. */

@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { LOOPBACK_HEADER } from '@runyard/host-protocol';
 import { createContext } from '@runyard/service-kit';
@@ -82,4 +85,16 @@ it('an answer is waited for as long as the server lives, and no longer', async (
   line.partition();
   expect((await fetch(url)).status).toBe(503);
   await line.close();
+});
+
+it('a server of the same process is reached at its socket, with the credentials of that', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'forward-'));
+  const socketPath = join(folder, 'server');
+  const server = createServer((req, res) => res.end(`${req.url} ${req.headers[LOOPBACK_HEADER]}`));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  forwarding = new ServerForwarder({ logger, findServer: async () => ({ socketPath, token: 'secret' }) });
+  const url = await listening(forwarding.onRequest);
+  expect(await (await fetch(`${url}/threads?a=1`)).text()).toBe('/threads?a=1 secret');
+  await rm(folder, { recursive: true });
 });

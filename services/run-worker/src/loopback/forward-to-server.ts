@@ -7,14 +7,17 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { isHopByHop } from '@runyard/contracts/hop-by-hop';
-import { LOOPBACK_HEADER, RUN_HEADER } from '@runyard/host-protocol';
+import { LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '@runyard/host-protocol';
 import type { ApiServer } from '@runyard/run-engine';
 import { isResponsive, type Logger } from '@runyard/service-kit';
 import type { WaitingRuns } from './waiting-runs.ts';
 
+/** A process of the deployment's agent-api, or its socket for the project's code where it is in this process. */
+type Server = Pick<ApiServer, 'url' | 'token'> | Loopback;
+
 export interface ForwardingOptions {
-  /** Finds any live agent-api process of the deployment. */
-  findServer(): Promise<ApiServer | undefined>;
+  /** Finds any live one. */
+  findServer(): Promise<Server | undefined>;
   /** Records each request that a run makes. */
   waiting?: Pick<WaitingRuns, 'begin'>;
   logger: Logger;
@@ -37,7 +40,7 @@ const ANSWER_MS = 3_000;
 export class ServerForwarder {
   readonly #options: ForwardingOptions;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
-  #cachedServer: { server: ApiServer; until: number } | undefined;
+  #cachedServer: { server: Server; until: number } | undefined;
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
@@ -76,13 +79,17 @@ export class ServerForwarder {
     res: ServerResponse,
     onLocation: (path: string | undefined) => void,
   ): Promise<void> {
-    const { url, token } = await this.#server();
+    const server = await this.#server();
     await new Promise<void>((resolve, reject) => {
-      const sent = httpRequest(url + req.url, {
+      const options = {
         agent: this.#agent,
         method: req.method,
-        headers: { ...endToEnd(req.headers), [LOOPBACK_HEADER]: token },
-      });
+        headers: { ...endToEnd(req.headers), [LOOPBACK_HEADER]: server.token },
+      };
+      const sent =
+        'url' in server
+          ? httpRequest(server.url + req.url, options)
+          : httpRequest({ ...options, socketPath: server.socketPath, path: req.url });
       sent.once('response', (answer) => {
         onLocation(answer.headers['content-location']);
         res.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
@@ -92,7 +99,7 @@ export class ServerForwarder {
         answer.once('end', resolve);
       });
       sent.once('error', reject);
-      this.#probeUnresponsive(sent, url);
+      if ('url' in server) this.#probeUnresponsive(sent, server.url);
       res.once('close', () => {
         sent.destroy();
         resolve();
@@ -111,7 +118,7 @@ export class ServerForwarder {
     });
   }
 
-  async #server(): Promise<ApiServer> {
+  async #server(): Promise<Server> {
     const now = performance.now();
     if (this.#cachedServer && this.#cachedServer.until > now) return this.#cachedServer.server;
     const server = await this.#options.findServer();

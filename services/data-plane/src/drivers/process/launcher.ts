@@ -8,6 +8,8 @@ export interface Replica {
   role: ReplicaRole;
   /** Unique among the replicas of the revision: `agent-api`, `run-worker-2`. */
   name: string;
+  /** The worker that is in the same process as this server. */
+  worker?: Replica;
 }
 
 /** Launches the replicas of one revision, each any number of times. */
@@ -15,6 +17,8 @@ export interface Launcher {
   hasCustomAuth: boolean;
   /** Milliseconds that workers may go on after they were asked to end. */
   graceMs: number;
+  /** True when the first agent-api and the first run-worker share a process. */
+  sharesProcess?: boolean;
   findAddress(replica: Replica): Promise<ServiceAddress>;
   launch(replica: Replica, address: ServiceAddress, onLine: ChildOptions['onLine']): Launched;
 }

@@ -1,5 +1,6 @@
+import type { ReplicaRole } from '@runyard/deployments';
 import { freePort } from '@runyard/service-kit';
-import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
+import { graceSecondsOf, type PlatformSettings, type ReplicaVariables } from '../deployment-variables.ts';
 import type { RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
 import type { OpenDriver } from '../driver-row.ts';
 import { Child } from './child.ts';
@@ -13,6 +14,8 @@ export interface ProcessDriverOptions extends SupervisionOptions {
   users: ProjectUsers | null;
   agentApiEntry: string;
   runWorkerEntry: string;
+  /** The entry of both in one process; undefined: each has its own. */
+  togetherEntry: string | undefined;
   platform: PlatformSettings;
 }
 
@@ -27,19 +30,30 @@ export class ProcessDriver implements OpenDriver {
   async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
     const { project } = spec.artifact;
-    const { platform, users, agentApiEntry, runWorkerEntry } = this.#options;
+    const { platform, users, agentApiEntry, runWorkerEntry, togetherEntry } = this.#options;
     return startRevision(spec, options, this.#options, async () => {
       await users?.grantAccess(spec.deploymentId, project.directory);
       return {
         hasCustomAuth: project.hasCustomAuth,
         graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
-        findAddress: async () => ({ host: platform.host, port: await freePort(platform.host) }),
-        launch: ({ role }, { port }, onLine) => {
-          const { env, secrets } = childVariables(spec, project, platform, role);
+        sharesProcess: togetherEntry !== undefined,
+        findAddress: async ({ worker }) => {
+          const [port, workerPort] = [await freePort(platform.host), worker && (await freePort(platform.host))];
+          return { host: platform.host, port, ...(workerPort !== undefined && { workerPort }) };
+        },
+        launch: ({ role, worker }, { port, workerPort }, onLine) => {
+          const variablesOf = (of: ReplicaRole, at: number | undefined) => {
+            const { env, secrets } = childVariables(spec, project, platform, of);
+            const user = users && { GRAPH_HOST_USER: users.userOf(spec.deploymentId) };
+            return { env: { ...env, ...user, PORT: String(at) }, secrets };
+          };
+          const hasGrace = role === 'run-worker' || worker !== undefined;
+          if (worker) {
+            const [server, other] = [variablesOf('agent-api', port), variablesOf('run-worker', workerPort)];
+            return new Child({ entry: togetherEntry!, ...together(server, other), hasGrace, onLine });
+          }
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
-          const user = users && { GRAPH_HOST_USER: users.userOf(spec.deploymentId) };
-          const hasGrace = role === 'run-worker';
-          return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, hasGrace, onLine });
+          return new Child({ entry, ...variablesOf(role, port), hasGrace, onLine });
         },
       };
     });
@@ -48,4 +62,10 @@ export class ProcessDriver implements OpenDriver {
   async removeLeftovers(deploymentId: string): Promise<void> {
     await this.#options.users?.clear(deploymentId);
   }
+}
+
+/** Returns the variables of a process that runs both: each finds its own among the secrets, under its name. */
+function together(server: ReplicaVariables, worker: ReplicaVariables): ReplicaVariables {
+  const own = ({ env, secrets }: ReplicaVariables) => JSON.stringify({ ...env, ...secrets });
+  return { env: server.env, secrets: { 'agent-api': own(server), 'run-worker': own(worker) } };
 }

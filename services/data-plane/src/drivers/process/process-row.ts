@@ -8,6 +8,12 @@ import { openProjectUsers } from './project-users.ts';
 const variables = {
   AGENT_API_COMMAND: Type.Optional(Type.String({ minLength: 1, description: 'Entry file of agent-api.' })),
   RUN_WORKER_COMMAND: Type.Optional(Type.String({ minLength: 1, description: 'Entry file of run-worker.' })),
+  AGENT_SERVICES_COMMAND: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Entry file of both in one process, which the first of each then share.',
+    }),
+  ),
   PROJECT_USERS: projectUsersVariable,
 };
 
@@ -27,6 +33,7 @@ export const processRow = {
       ...options,
       agentApiEntry: required('AGENT_API_COMMAND'),
       runWorkerEntry: required('RUN_WORKER_COMMAND'),
+      togetherEntry: config.AGENT_SERVICES_COMMAND,
       users: await openProjectUsers(config.PROJECT_USERS, config.DATA_DIR),
     });
   },

@@ -5,7 +5,7 @@ import type { RevisionLog } from '@runyard/revision-logs';
 import type { Logger } from '@runyard/service-kit';
 import type { RevisionSpec, RunningReplica, RunningRevision } from '../driver.ts';
 import type { Launcher, Replica, SupervisionOptions } from './launcher.ts';
-import { SupervisedService } from './supervised-service.ts';
+import { type ServiceAddress, SupervisedService, urlOf } from './supervised-service.ts';
 
 /** Milliseconds beyond its grace in which a process accepts the last requests and closes its connections. */
 const CLOSING_MS = 10_000;
@@ -14,10 +14,12 @@ const FOLLOW_MS = 2_000;
 /** Milliseconds within which an additional process has to be healthy. */
 const JOIN_TIMEOUT_MS = 120_000;
 
-/** One service with its base URL while it is healthy. */
+/** One service with its base URL while it is healthy. A server and the worker in its process have one `service`. */
 interface SupervisedReplica extends Replica {
   number: number;
   service: SupervisedService;
+  /** True for a worker in the process of a server. */
+  isGuest: boolean;
   url: string | null;
   /** True when it drains because the role has one too many. */
   isLeaving: boolean;
@@ -48,8 +50,10 @@ export class SupervisedRevision implements RunningRevision {
     this.#log = log;
     this.#onUpstreams = onUpstreams;
     this.#logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
+    if (launcher.sharesProcess) this.#addTogether();
     for (const role of ['agent-api', 'run-worker'] as const) {
-      for (let count = firstCount(spec.resources, role, before); count > 0; count -= 1) this.#add(role);
+      const missing = firstCount(spec.resources, role, before) - this.countOf(role);
+      for (let count = missing; count > 0; count -= 1) this.#add(role);
     }
   }
 
@@ -78,11 +82,12 @@ export class SupervisedRevision implements RunningRevision {
   }
 
   replicas(): RunningReplica[] {
-    return [...this.#replicas].map(({ role, name, url, service }) => ({
+    return [...this.#replicas].map(({ role, name, url, service, isGuest }) => ({
       role,
       name,
       url,
-      pid: service.pid ?? null,
+      // A process is measured once.
+      pid: isGuest ? null : (service.pid ?? null),
       restarts: service.restarts,
     }));
   }
@@ -100,7 +105,7 @@ export class SupervisedRevision implements RunningRevision {
 
   /** Starts the replicas. On a new database agent-api starts first, as it creates the tables for the workers. */
   async start(signal: AbortSignal): Promise<void> {
-    const started = (role: ReplicaRole) => Promise.all(this.#of(role).map(({ service }) => service.start(signal)));
+    const started = (role: ReplicaRole) => Promise.all(this.#hosts(role).map(({ service }) => service.start(signal)));
     const agentApis = started('agent-api');
     if (this.#spec.isFirst) await agentApis;
     await Promise.all([agentApis, started('run-worker')]);
@@ -129,43 +134,62 @@ export class SupervisedRevision implements RunningRevision {
     return [...this.#replicas].filter((replica) => replica.role === role && !replica.isLeaving);
   }
 
+  /** Returns the replicas with a process of their own, and those that have one which is named after them. */
+  #hosts(role: ReplicaRole): SupervisedReplica[] {
+    return [...this.#replicas].filter((replica) => replica.role === role && !replica.isGuest);
+  }
+
   #add(role: ReplicaRole): SupervisedReplica {
+    const replica = this.#newReplica(role);
+    return this.#keep(replica, this.#superviseService(replica));
+  }
+
+  /** Adds a server and a worker in one process. */
+  #addTogether(): void {
+    const worker = this.#newReplica('run-worker');
+    const server = { ...this.#newReplica('agent-api'), worker };
+    const service = this.#superviseService(server);
+    this.#keep(server, service);
+    this.#keep(worker, service).isGuest = true;
+  }
+
+  #newReplica(role: ReplicaRole): Replica & { number: number } {
     const taken = new Set([...this.#replicas].filter((replica) => replica.role === role).map(({ number }) => number));
     let number = 1;
     while (taken.has(number)) number += 1;
-    const name = nameReplica(role, number, scaleBounds(this.#spec.resources, role).max);
-    const replica: SupervisedReplica = {
-      role,
-      name,
-      number,
-      url: null,
-      isLeaving: false,
-      service: this.#superviseService({ role, name }, onUrl),
-    };
-    this.#replicas.add(replica);
-    return replica;
-
-    function onUrl(url: string | null): void {
-      replica.url = url;
-    }
+    return { role, number, name: nameReplica(role, number, scaleBounds(this.#spec.resources, role).max) };
   }
 
-  #superviseService(replica: Replica, onUrl: (url: string | null) => void): SupervisedService {
+  #keep(replica: Replica & { number: number }, service: SupervisedService): SupervisedReplica {
+    const kept = { ...replica, service, isGuest: false, isLeaving: false, url: null };
+    this.#replicas.add(kept);
+    return kept;
+  }
+
+  #superviseService(replica: Replica): SupervisedService {
     const { findAddress, launch } = this.#launcher;
-    return new SupervisedService({
+    const sources = replica.worker && { 'run-worker': replica.worker.name };
+    const service: SupervisedService = new SupervisedService({
       name: replica.name,
       logger: this.#logger,
       timings: this.#options.timings,
-      onUrl: (url) => {
-        onUrl(url);
-        if (replica.role === 'agent-api') this.#onUpstreams(this.upstreams);
-      },
+      onAddress: (address) => this.#setAddress(service, address),
       findAddress: () => findAddress(replica),
       launch: (address) =>
         launch(replica, address, (line, stream) =>
-          this.#log.write(line, { source: replica.name, level: stream === 'stderr' ? 'ERROR' : 'INFO' }),
+          this.#log.write(line, { source: replica.name, sources, level: stream === 'stderr' ? 'ERROR' : 'INFO' }),
         ),
     });
+    return service;
+  }
+
+  #setAddress(service: SupervisedService, address: ServiceAddress | null): void {
+    for (const replica of this.#replicas) {
+      if (replica.service !== service) continue;
+      const port = replica.isGuest ? address?.workerPort : address?.port;
+      replica.url = address && port !== undefined ? urlOf({ ...address, port }) : null;
+      if (replica.role === 'agent-api') this.#onUpstreams(this.upstreams);
+    }
   }
 
   /** Starts an additional process. When it does not become healthy, the number of processes stays as it was. */
@@ -197,7 +221,7 @@ export class SupervisedRevision implements RunningRevision {
   }
 
   #stopAll(role: ReplicaRole, graceMs: number): Promise<void>[] {
-    return [...this.#replicas].filter((replica) => replica.role === role).map(({ service }) => service.stop(graceMs));
+    return this.#hosts(role).map(({ service }) => service.stop(graceMs));
   }
 
   /** Waits until all clients know of a changed route, unless the revision has to stop at once. */

@@ -5,7 +5,7 @@ import { freePort, silentLogger } from '@runyard/service-kit';
 import { HANGS_AFTER_MS, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Child } from './child.ts';
-import { SupervisedService } from './supervised-service.ts';
+import { SupervisedService, urlOf } from './supervised-service.ts';
 
 const AGENT = `
 import { createServer } from 'node:http';
@@ -44,7 +44,7 @@ function keep(behaviour: string): SupervisedService {
     name: 'agent',
     findAddress: async () => ({ host: '127.0.0.1', port: await freePort('127.0.0.1') }),
     logger: silentLogger,
-    onUrl: (url) => urls.push(url),
+    onAddress: (address) => urls.push(address && urlOf(address)),
     launch: ({ port }) => {
       const child = new Child({
         entry,

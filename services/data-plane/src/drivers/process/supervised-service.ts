@@ -10,6 +10,13 @@ export interface ServiceAddress {
   /** A name or an address. */
   host: string;
   port: number;
+  /** The port of the worker in the same process, which tells its metrics there. */
+  workerPort?: number;
+}
+
+/** Returns the base URL of a service. */
+export function urlOf({ host, port }: ServiceAddress): string {
+  return `http://${host}:${port}`;
 }
 
 export interface SupervisedServiceOptions {
@@ -18,8 +25,8 @@ export interface SupervisedServiceOptions {
   /** Finds an address for the next launch; each launch has another one. */
   findAddress(): Promise<ServiceAddress>;
   launch(address: ServiceAddress): Launched;
-  /** Gets the base URL when the service becomes healthy, and null when it no longer is. */
-  onUrl(url: string | null): void;
+  /** Gets the address when the service becomes healthy, and null when it no longer is. */
+  onAddress(address: ServiceAddress | null): void;
   logger: Logger;
   timings?: Partial<SupervisionTimings>;
 }
@@ -101,13 +108,13 @@ export class SupervisedService {
   }
 
   async #supervise(first: Launched): Promise<void> {
-    const { onUrl } = this.#options;
+    const { onAddress } = this.#options;
     let child: Launched | undefined = first;
     let crashes = 0;
     while (child) {
       const healthyAt = performance.now();
       const exit = await child.exited;
-      onUrl(null);
+      onAddress(null);
       if (performance.now() - healthyAt > this.#timings.recoveredAfterMs) crashes = 0;
       for (child = undefined; !child && !this.#stopping.signal.aborted; crashes += 1) {
         child = await this.#restart(describeExit(exit), crashes);
@@ -143,10 +150,10 @@ export class SupervisedService {
   ): Promise<
     { healthy: true; child: Launched } | { healthy: false; child: Launched; exit?: ChildExit; finding: string }
   > {
-    const { findAddress, launch, onUrl } = this.#options;
+    const { findAddress, launch, onAddress } = this.#options;
     const address = await findAddress();
     signal.throwIfAborted();
-    const url = `http://${address.host}:${address.port}`;
+    const url = urlOf(address);
     const child = launch(address);
     this.#child = child;
     const ended = new AbortController();
@@ -159,7 +166,7 @@ export class SupervisedService {
     } catch {
       return { healthy: false, child, exit: child.exit, finding };
     }
-    onUrl(url);
+    onAddress(address);
     void this.#checkLiveness(child, url, ended.signal);
     return { healthy: true, child };
   }

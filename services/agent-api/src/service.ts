@@ -1,0 +1,15 @@
+import { translateVariables } from '@runyard/contracts';
+import type { SharedHost } from '@runyard/host-client';
+import type { ServiceDefinition } from '@runyard/service-kit';
+import { configSchema } from './config.ts';
+import { run } from './run.ts';
+
+/** @param shared joins it to a worker in the same process */
+export function agentApi(shared?: SharedHost): ServiceDefinition<typeof configSchema> {
+  return {
+    name: 'agent-api',
+    schema: configSchema,
+    translate: translateVariables,
+    run: (config, context) => run(config, context, shared),
+  };
+}
