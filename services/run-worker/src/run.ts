@@ -120,6 +120,9 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
     },
     onLost: () => metrics.hostRestarts.inc(),
   });
+  // Loading the project takes longest: the rest is opened meanwhile.
+  const loaded = hosts.start();
+  loaded.catch(() => undefined);
 
   const currentEpoch = (threadId: string) => engine.currentEpoch(threadId);
   const storedPosition: EventPublisherOptions['storedPosition'] = (run) => checkpoints.newestStreamPosition(run);
@@ -255,7 +258,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
     await upkeep.drainWorker(workerId).catch(warnNotDeregistered);
   });
 
-  await hosts.start();
+  await loaded;
   await retryStartStep(() => checkPooler(pool), context);
   // Any failure is retried, here and below: the tables may be created after the worker has started.
   if (encryption) {
