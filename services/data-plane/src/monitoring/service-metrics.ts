@@ -1,3 +1,4 @@
+import { probeReplica } from '../probes/probe-replica.ts';
 import { type MetricLine, parseMetricsText } from './metrics-text.ts';
 
 /** Counters of a service since its start, and its current values. Values that it does not report are missing. */
@@ -21,8 +22,7 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Returns null when the service does not answer in time or not with metrics. */
 export async function readServiceMetrics(url: string): Promise<ServiceMetrics | null> {
   try {
-    // An image answers what it likes, and leads nowhere else.
-    const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' });
+    const answer = await probeReplica(`${url}/metrics`, AbortSignal.timeout(TIMEOUT_MS));
     if (!answer.ok || !answer.body) {
       await answer.body?.cancel();
       return null;

@@ -1,5 +1,6 @@
 import { isMountPrefix, MOUNT_PREFIX_HEADER } from '@runyard/contracts';
 import { withDeadline } from '@runyard/deadline';
+import { probeReplica } from '../probes/probe-replica.ts';
 
 const ANSWER_TIMEOUT_MS = 2_000;
 
@@ -25,7 +26,7 @@ async function askServer(url: string, signal: AbortSignal): Promise<string | nul
   try {
     const answer = await withDeadline(signal, ANSWER_TIMEOUT_MS, async (limited) => {
       // A server that is still starting fails the database check and does not know its prefix yet.
-      const { ok, headers, body } = await fetch(`${url}/ok?check_db=1`, { signal: limited, redirect: 'manual' });
+      const { ok, headers, body } = await probeReplica(`${url}/ok?check_db=1`, limited);
       await body?.cancel();
       return { ok, headers };
     });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { withDeadline } from '@runyard/deadline';
+import { probeReplica } from '../../probes/probe-replica.ts';
 
 const POLL_MS = 50;
 const LONGEST_POLL_MS = 250;
@@ -9,8 +10,7 @@ const ANSWER_TIMEOUT_MS = 5_000;
 export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?check_db=1'): Promise<string | null> {
   try {
     return await withDeadline(signal, ANSWER_TIMEOUT_MS, async (limited) => {
-      // An image answers what it likes, and leads nowhere else.
-      const answer = await fetch(url + path, { signal: limited, redirect: 'manual' });
+      const answer = await probeReplica(url + path, limited);
       if (!answer.ok) return `it answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
       await answer.body?.cancel();
       return null;
