@@ -9,7 +9,9 @@ import type { GraphHost } from './types.ts';
 export class SharedHost {
   readonly #changes = new EventEmitter().setMaxListeners(0);
   #loopback: Loopback | undefined;
+  readonly #closings: (() => unknown)[] = [];
   #current: () => GraphHost | undefined = () => undefined;
+  #isServed = false;
   #takesRuns = false;
 
   /** The server gives the socket on which it answers the project's code. */
@@ -31,6 +33,27 @@ export class SharedHost {
   /** The worker says that there is a host for new runs again. */
   hostReady(): void {
     this.#changes.emit('change');
+  }
+
+  /** The worker leaves it to the server to close the host and what belongs to it, after its own last answer. */
+  onStop(_name: string, close: () => unknown): void {
+    this.#closings.push(close);
+  }
+
+  /** Closes what was opened last first. */
+  async close(): Promise<void> {
+    for (let close = this.#closings.pop(); close; close = this.#closings.pop()) await close();
+  }
+
+  /** The server says that it answers the project's code from now on. */
+  serverReady(): void {
+    this.#isServed = true;
+    this.#changes.emit('change');
+  }
+
+  /** Resolves when the server answers the project's code. @throws Error named AbortError */
+  async served(signal: AbortSignal): Promise<void> {
+    await this.#until(() => this.#isServed || undefined, signal);
   }
 
   /** The worker says that it takes runs from now on. */

@@ -66,6 +66,8 @@ async function runProcess(
   const fail = ({ context }: ConfiguredService, reason: string, code: number) => {
     exitCode = Math.max(exitCode, code);
     void context.lifecycle.stop(reason);
+    // Clients miss what has failed: the others, which stop with it, give up what they would wait for.
+    if (services.length > 1) hurryAll();
   };
   const stopped = new Promise<unknown>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -19,6 +19,7 @@ async function run(config: Static<typeof schema>, context: ServiceContext): Prom
   await listen(createApp({ context, operations: [] }), { host, port, context });
   lifecycle.ready();
   logger.info('up', { secretLength: secret.length });
+  if (config.SAMPLE_BEHAVIOUR === 'has a grace') waitUntilHurried(lifecycle);
   setImmediate(() => misbehave(config.SAMPLE_BEHAVIOUR, lifecycle));
 }
 
@@ -26,4 +27,10 @@ function misbehave(behaviour: string, lifecycle: ServiceContext['lifecycle']): v
   if (behaviour === 'rejects') void Promise.reject(new Error('nobody catches this'));
   if (behaviour === 'throws') throw new Error('nobody catches this');
   if (behaviour === 'asks to stop') void lifecycle.stop('it has had enough');
+}
+
+/** Its stop waits longer than any test does, unless it is hurried. */
+function waitUntilHurried(lifecycle: ServiceContext['lifecycle']): void {
+  const hurried = new Promise<void>((resolve) => lifecycle.onHurry(resolve));
+  lifecycle.onStop('grace', () => hurried, { timeoutMs: 3_600_000 });
 }

@@ -8,11 +8,11 @@ describe('two services in one process', () => {
   let running: TestServiceProcess;
   let urls: { first: string; second: string };
 
-  async function start(second: Record<string, string> = {}, only?: 'first'): Promise<void> {
+  async function start(second: Record<string, string> = {}, only?: 'first', first = {}): Promise<void> {
     const ports = { first: await freePort(), second: await freePort() };
     urls = { first: `http://127.0.0.1:${ports.first}`, second: `http://127.0.0.1:${ports.second}` };
     const variables = {
-      first: { PORT: String(ports.first), SAMPLE_SECRET: 'secret-of-first' },
+      first: { PORT: String(ports.first), SAMPLE_SECRET: 'secret-of-first', ...first },
       second: { PORT: String(ports.second), SAMPLE_SECRET: 'of-second', ...second },
     };
     const secrets = Object.entries(variables).filter(([name]) => only === undefined || name === only);
@@ -53,6 +53,12 @@ describe('two services in one process', () => {
       expect(running.output()).toContain(`${name}: stopping {"reason":"SIGTERM"}`);
       expect(running.output()).toContain(`${name}: part closed`);
     }
+  });
+
+  it('one that crashes keeps no grace of the other: its clients wait for the next process', async () => {
+    await start({ SAMPLE_BEHAVIOUR: 'has a grace' }, undefined, { SAMPLE_BEHAVIOUR: 'throws' });
+    expect(await running.exited).toEqual({ code: 1, signal: null });
+    expect(running.output()).toContain('second: part closed');
   });
 
   it('one that the other needs until its end stops after it', async () => {

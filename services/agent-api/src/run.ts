@@ -368,5 +368,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
   rescue.start();
   halting.start();
   if (config.READ_SCHEMAS_AHEAD) readSchemasAhead(host, context);
+  shared?.serverReady();
+  await shared?.started(lifecycle.stopping);
   reportReady(context);
 }

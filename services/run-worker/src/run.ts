@@ -53,7 +53,7 @@ const REPORT_EVERY_MS = 5_000;
  * Runs one worker: it claims runs of its deployment while slots are free and executes them in a graph host. Its state
  * is in Postgres; when it dies, other workers continue from there.
  *
- * @param shared lets a server in the same process ask the host too
+ * @param shared lets a server in the same process ask the host too, and close it after its own last answer
  */
 export async function run(config: Config, context: ServiceContext, shared?: SharedHost): Promise<void> {
   const { logger, lifecycle } = context;
@@ -242,7 +242,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
   const warnNotDeregistered = (error: unknown) => logger.warn('worker not deregistered', { error });
   lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(warnNotDeregistered));
   lifecycle.onStop('lease', () => lease.close());
-  lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
+  (shared ?? lifecycle).onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
   lifecycle.onStop(
     'runs in flight',
     async () => {
@@ -278,6 +278,8 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
   streams.onCancel(({ runId }) => {
     if (executions.has(runId)) void lease.renewNow();
   });
+  // The code of runs calls its own server.
+  await shared?.served(lifecycle.stopping);
   sweeper.start();
   claims.start();
   reportReady(context);

@@ -28,7 +28,7 @@ const SETTINGS: ProjectUserSettings = { PROJECT_USERS: `100000-${HIGHEST.uid}` }
  */
 const CLOSED_FROM_WITHIN: ReadonlySet<string> = new Set(['builder', 'data-plane', 'postgres']);
 /** Folders whose bundles start processes with code of projects. */
-const STARTING_HOSTS = ['services/agent-api', 'services/run-worker', 'services/builder'];
+const STARTING_HOSTS = ['services/agent-api', 'services/run-worker', 'infra/agent-services', 'services/builder'];
 const VARIABLE = 'RUNYARD_PROJECT_USERS';
 const ADVICE = 'run code that you trust (docs/security.md)';
 

@@ -3,10 +3,10 @@ import type { GraphHost, SharedHost } from '@runyard/host-client';
 import type { Lifecycle } from '@runyard/service-kit';
 import type { HostKeeper } from './project-host.ts';
 
-/** Milliseconds that a request waits while the worker replaces its host. */
-const REPLACED_MS = 10_000;
+/** Milliseconds that a request waits while the worker replaces its host: as long as a project may take to load. */
+const REPLACED_MS = 60_000;
 
-/** The graph host of the worker in this process, which starts, replaces and closes it. */
+/** The graph host of the worker in this process, which starts and replaces it. */
 export class WorkersHost implements HostKeeper {
   readonly #shared: SharedHost;
   readonly #stopping: AbortSignal;
@@ -20,15 +20,15 @@ export class WorkersHost implements HostKeeper {
     return this.#shared.host ? 'ok' : 'starting';
   }
 
-  /** Resolves when the worker takes runs, too: both are ready at once. */
-  async start(): Promise<GraphHost> {
-    await this.#shared.started(this.#stopping);
-    return this.current();
+  start(): Promise<GraphHost> {
+    return this.#shared.current(this.#stopping);
   }
 
   async current(): Promise<GraphHost> {
     return this.#shared.host ?? withDeadline(this.#stopping, REPLACED_MS, (signal) => this.#shared.current(signal));
   }
 
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return this.#shared.close();
+  }
 }

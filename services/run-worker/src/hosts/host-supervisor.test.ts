@@ -10,7 +10,7 @@ afterEach(async () => {
 
 let supervisor: HostSupervisor;
 
-function supervising(options: { deadMs?: number } = {}) {
+function supervising(options: { deadMs?: number; isShared?: boolean } = {}) {
   const started: { fake: FakeHost; exit: (reason: string) => void }[] = [];
   const onReady = vi.fn();
   const onLost = vi.fn();
@@ -110,9 +110,10 @@ it('an unresponsive host gets no new runs: within three seconds there is another
   expect(started[0]!.fake.closedWith).toBe(0);
 });
 
-it('a host whose code blocks its event loop goes on for as long as that is allowed, while its process gives signs of life', async () => {
+it('a host whose run blocks its event loop goes on for as long as that is allowed, while its process gives signs of life', async () => {
   const { started, onLost } = supervising({ deadMs: 900_000 });
   await supervisor.start();
+  supervisor.takeSlot();
   const { fake } = started[0]!;
   stopAnswering(fake);
   let beats = 0;
@@ -275,4 +276,40 @@ it('quarantined runs that take long make no others wait', async () => {
   // The claim loop is notified that quarantined runs may be claimed again.
   expect(onReady).toHaveBeenCalledTimes(3);
   slot.release();
+});
+
+it('the only run in a host that a server asks too need not have ended it, and one in an isolated host has', async () => {
+  const { started } = supervising({ isShared: true });
+  await supervisor.start();
+  const slot = supervisor.takeSlot();
+  started[0]!.exit('ran out of memory');
+  expect(slot.crashAttribution()).toBe('shared');
+  const isolated = await supervisor.takeIsolatedSlot();
+  started.at(-1)!.exit('ran out of memory');
+  expect(isolated.crashAttribution()).toBe('sole');
+});
+
+it('a host that a server asks too ends a minute after its last run when another takes the new ones', async () => {
+  const { started } = supervising({ isShared: true });
+  await supervisor.start();
+  const answer = stopAnswering(started[0]!.fake);
+  await vi.advanceTimersByTimeAsync(3_001);
+  expect(supervisor.current).toBe(started[1]!.fake.host);
+  answer();
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(started[0]!.fake.closedWith).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(started[0]!.fake.closedWith).toBe(0);
+});
+
+it('a host that is blocked without any run is killed after a minute, however long runs may block it', async () => {
+  const { started, onLost } = supervising({ deadMs: 900_000 });
+  await supervisor.start();
+  stopAnswering(started[0]!.fake);
+  let beats = 0;
+  started[0]!.fake.beats = () => beats++;
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(onLost).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(onLost).toHaveBeenCalledOnce();
 });

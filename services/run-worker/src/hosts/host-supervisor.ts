@@ -10,6 +10,8 @@ export interface HostSupervisorOptions {
   onReady(): void;
   /** Called when a host ended by itself or had to be killed. */
   onLost(): void;
+  /** True when a server asks the host for new runs, too. Default: false. */
+  isShared?: boolean;
   logger: Logger;
   pingEveryMs?: number;
   /** Milliseconds without an answer after which a host gets no new runs and another one is started beside it. */
@@ -25,6 +27,8 @@ export interface HostSupervisorOptions {
 }
 
 const KILL = 0;
+/** Milliseconds for which a host without runs that is no longer the current one may end what a server has asked it. */
+const ASKED_MS = 60_000;
 
 /** Unresponsive hosts that may still get another one beside them: each of them may keep a core busy. */
 const UNRESPONSIVE_MAX = 3;
@@ -52,6 +56,7 @@ export class HostSupervisor {
       deadMs: 60_000,
       silentMs: 60_000,
       restartDelayMs: { first: 100, max: 10_000 },
+      isShared: false,
       ...options,
     };
     this.#isolatedHosts = new IsolatedHostLimit(() => this.#options.onReady());
@@ -85,7 +90,7 @@ export class HostSupervisor {
   async takeIsolatedSlot(): Promise<HostSlot> {
     const giveBack = await this.#isolatedHosts.take();
     try {
-      const supervised = await this.#startHost();
+      const supervised = await this.#startHost(false);
       supervised.isRetired = true;
       const slot = this.#takeSlotIn(supervised);
       return {
@@ -123,11 +128,14 @@ export class HostSupervisor {
   }
 
   #closeIfUnused(supervised: SupervisedHost): void {
-    if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
+    if (!supervised.isRetired || supervised.runs > 0) return;
+    if (supervised.isShared) supervised.closing ??= setTimeout(() => this.#close(supervised, KILL), ASKED_MS).unref();
+    else void this.#close(supervised, KILL);
   }
 
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
+    this.#current = undefined;
     clearTimeout(this.#restartTimer);
     await this.#pings.stop();
     await this.#starting?.catch(() => undefined);
@@ -135,7 +143,7 @@ export class HostSupervisor {
   }
 
   async #open(): Promise<void> {
-    const opened = await this.#startHost();
+    const opened = await this.#startHost(this.#options.isShared);
     this.#failedStarts = 0;
     // The unresponsive host has recovered: one is enough.
     if (this.current) this.#retire(opened);
@@ -143,7 +151,7 @@ export class HostSupervisor {
     if (!this.#isClosed) this.#options.onReady();
   }
 
-  async #startHost(): Promise<SupervisedHost> {
+  async #startHost(isShared: boolean): Promise<SupervisedHost> {
     let exitReason: string | undefined;
     let supervised: SupervisedHost | undefined;
     const host = await this.#options.start((reason) => {
@@ -151,7 +159,7 @@ export class HostSupervisor {
       if (supervised) this.#onExit(supervised, reason);
     });
     if (exitReason !== undefined) throw new Error(`the graph host ${exitReason}`);
-    supervised = new SupervisedHost(host);
+    supervised = new SupervisedHost(host, isShared);
     this.#hosts.add(supervised);
     if (this.#isClosed) await this.#close(supervised, KILL);
     return supervised;
@@ -193,10 +201,11 @@ export class HostSupervisor {
     return unansweredMs >= this.#options.unresponsiveMs;
   }
 
-  #isDead({ unansweredMs, silentMs, hasRunawayCode }: SupervisedHost): boolean {
+  #isDead({ unansweredMs, silentMs, hasRunawayCode, runs }: SupervisedHost): boolean {
     const { deadMs, silentMs: silentMsMax } = this.#options;
-    // Code of a run that has ended may block it: others need not wait for that as long as for a run's.
-    return silentMs >= silentMsMax || unansweredMs >= (hasRunawayCode ? Math.min(deadMs, silentMsMax) : deadMs);
+    // Code of a run that has ended, or of no run, may block it: others need not wait for that as long as for a run's.
+    const isOfRun = runs > 0 && !hasRunawayCode;
+    return silentMs >= silentMsMax || unansweredMs >= (isOfRun ? deadMs : Math.min(deadMs, silentMsMax));
   }
 
   #pingAll(): void {
@@ -261,6 +270,7 @@ export class HostSupervisor {
   }
 
   async #close(supervised: SupervisedHost, graceMs: number): Promise<void> {
+    clearTimeout(supervised.closing);
     this.#hosts.delete(supervised);
     await supervised.host.close(graceMs);
   }

@@ -8,7 +8,7 @@ import {
 } from '@runyard/host-client';
 import type { OpenProject } from '@runyard/project';
 import type { ApiServers } from '@runyard/run-engine';
-import type { ServiceContext } from '@runyard/service-kit';
+import type { Lifecycle, ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { ServerForwarder } from '../loopback/forward-to-server.ts';
 import type { WaitingRuns } from '../loopback/waiting-runs.ts';
@@ -35,15 +35,17 @@ export async function openHosts(
   { opened: { project, ...location }, servers, waiting, shared, ...events }: HostParts,
 ): Promise<HostSupervisor> {
   const findServer = shared ? () => shared.loopback(lifecycle.stopping) : () => servers.find(config.REVISION_ID);
+  const closings: Pick<Lifecycle, 'onStop'> = shared ?? lifecycle;
   const forwarding = new ServerForwarder({ findServer, waiting, logger });
-  lifecycle.onStop('own server', () => forwarding.close());
+  closings.onStop('own server', () => forwarding.close());
   const user = hostUserOf(config.GRAPH_HOST_USER);
   const sockets = await SocketFolder.open(user);
-  lifecycle.onStop('sockets', () => sockets.remove());
+  closings.onStop('sockets', () => sockets.remove());
   const { socketPath, token, close } = await openLoopback(sockets, forwarding.onRequest);
-  lifecycle.onStop('loopback', close);
+  closings.onStop('loopback', close);
   const hosts = new HostSupervisor({
     logger,
+    isShared: shared !== undefined,
     start: async (onExit) => {
       const host = await startGraphHost({
         ...location,

@@ -1,8 +1,8 @@
 import type { GraphHost } from '@runyard/host-client';
 
 /**
- * Crash attribution of a run: nothing else can have ended its host (`sole`), one of several runs did (`shared`), or the
- * host had not begun it yet (`none`).
+ * Crash attribution of a run: nothing else can have ended its host (`sole`), one of several runs did, or what a server
+ * has asked it (`shared`), or the host had not begun it yet (`none`).
  */
 export type CrashAttribution = 'sole' | 'shared' | 'none';
 
@@ -29,6 +29,10 @@ interface OccupiedSlot {
 /** A host with the supervisor's view of it: its runs and its health. */
 export class SupervisedHost {
   readonly host: GraphHost;
+  /** True when a server asks it, too. */
+  readonly isShared: boolean;
+  /** Ends it, once it has no runs any more and new ones go elsewhere. */
+  closing: NodeJS.Timeout | undefined;
   /** Milliseconds that a ping is unanswered, counted only while this process itself was awake. */
   unansweredMs = 0;
   isPinging = false;
@@ -43,8 +47,9 @@ export class SupervisedHost {
   /** The runs that may have ended it, once it has ended. */
   #crashCandidates: Set<OccupiedSlot> = new Set();
 
-  constructor(host: GraphHost) {
+  constructor(host: GraphHost, isShared: boolean) {
     this.host = host;
+    this.isShared = isShared;
   }
 
   get silentMs(): number {
@@ -109,6 +114,7 @@ export class SupervisedHost {
 
   #attributionOf(slot: OccupiedSlot): CrashAttribution {
     if (!this.#crashCandidates.has(slot)) return 'none';
-    return this.#crashCandidates.size > 1 || this.hasRunawayCode ? 'shared' : 'sole';
+    const isShared = this.isShared || this.#crashCandidates.size > 1 || this.hasRunawayCode;
+    return isShared ? 'shared' : 'sole';
   }
 }

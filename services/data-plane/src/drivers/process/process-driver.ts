@@ -66,6 +66,16 @@ export class ProcessDriver implements OpenDriver {
 
 /** Returns the variables of a process that runs both: each finds its own among the secrets, under its name. */
 function together(server: ReplicaVariables, worker: ReplicaVariables): ReplicaVariables {
-  const own = ({ env, secrets }: ReplicaVariables) => JSON.stringify({ ...env, ...secrets });
-  return { env: server.env, secrets: { 'agent-api': own(server), 'run-worker': own(worker) } };
+  const heap = largerHeap(server.env, worker.env);
+  const own = ({ env: { GRAPH_HOST_HEAP_MB: _limit, ...env }, secrets }: ReplicaVariables) =>
+    JSON.stringify({ ...env, ...heap, ...secrets });
+  const { GRAPH_HOST_HEAP_MB: _limit, ...env } = server.env;
+  return { env, secrets: { 'agent-api': own(server), 'run-worker': own(worker) } };
+}
+
+/** The graph host of both has the larger limit: each may need all of its own. */
+function largerHeap(...environments: Record<string, string>[]): Record<string, string> {
+  const limits = environments.map(({ GRAPH_HOST_HEAP_MB: limit }) => Number(limit ?? Number.POSITIVE_INFINITY));
+  const largest = Math.max(...limits);
+  return Number.isFinite(largest) ? { GRAPH_HOST_HEAP_MB: String(largest) } : {};
 }

@@ -82,13 +82,13 @@ export class SupervisedRevision implements RunningRevision {
   }
 
   replicas(): RunningReplica[] {
-    return [...this.#replicas].map(({ role, name, url, service, isGuest }) => ({
+    return [...this.#replicas].map(({ role, name, url, worker, service, isGuest }) => ({
       role,
       name,
       url,
-      // A process is measured once.
-      pid: isGuest ? null : (service.pid ?? null),
-      restarts: service.restarts,
+      // A process is measured and counted once. Most of what one with both uses, its runs use.
+      pid: worker ? null : (service.pid ?? null),
+      restarts: isGuest ? 0 : service.restarts,
     }));
   }
 
@@ -114,14 +114,17 @@ export class SupervisedRevision implements RunningRevision {
   async drain(): Promise<void> {
     this.#isDraining = true;
     // Clients of running runs stay connected to the old agent-api until its workers have finished.
-    await Promise.all([this.#waitForRouteChange(), ...this.#stopAll('run-worker', this.#drainMs)]);
-    await Promise.all(this.#stopAll('agent-api', this.#drainMs));
+    const servers = this.#hosts('agent-api');
+    const together = servers.filter(({ worker }) => worker !== undefined);
+    const isFollowed = this.#waitForRouteChange();
+    await Promise.all([this.#stopAll(this.#hosts('run-worker')), isFollowed.then(() => this.#stopAll(together))]);
+    await this.#stopAll(servers);
     await this.#close();
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([...this.#stopAll('agent-api', graceMs), ...this.#stopAll('run-worker', graceMs)]);
+    await this.#stopAll([...this.#replicas], graceMs);
     await this.#close();
   }
 
@@ -220,8 +223,9 @@ export class SupervisedRevision implements RunningRevision {
     this.#scaling.add(tracked);
   }
 
-  #stopAll(role: ReplicaRole, graceMs: number): Promise<void>[] {
-    return this.#hosts(role).map(({ service }) => service.stop(graceMs));
+  async #stopAll(replicas: SupervisedReplica[], graceMs = this.#drainMs): Promise<void> {
+    const services = new Set(replicas.map(({ service }) => service));
+    await Promise.all([...services].map((service) => service.stop(graceMs)));
   }
 
   /** Waits until all clients know of a changed route, unless the revision has to stop at once. */
