@@ -97,7 +97,7 @@ const AGENT_SERVER = {
   ...rows('runs:create', ['createStatelessRun', 'createRunBatch', 'streamStatelessRun', 'waitStatelessRun']),
   ...rows('runs:create', ['createCron', 'createThreadCron']),
   ...rows('runs:read', ['searchAssistants', 'countAssistants', 'getAssistant', 'listAssistantVersions']),
-  ...rows('runs:read', ['getAssistantGraph', 'getAssistantSchemas', 'getAssistantSubgraphs']),
+  ...rows('runs:read', ['getAssistantGraph', 'getAssistantSchemas', 'getAssistantSummary', 'getAssistantSubgraphs']),
   ...rows('runs:read', ['getAssistantSubgraphsIn', 'searchThreads', 'countThreads', 'getThread', 'getThreadStorage']),
   ...rows('runs:read', ['getThreadState', 'getThreadStateAtCheckpoint', 'getThreadStateAtCheckpointId']),
   ...rows('runs:read', [

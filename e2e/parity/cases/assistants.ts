@@ -370,6 +370,17 @@ const statuses: ParityCase[] = [
       return answer;
     },
   }),
+  statusCase({
+    operation: 'getAssistantSummary',
+    status: 200,
+    promise: 'names what the input may have, and the tools',
+    run: async (ctx) => {
+      const answer = await ctx.call('getAssistantSummary', { params: assembly });
+      expect(answer.body).toEqual({ graph_id: 'assembly', input_keys: ['screws'], tools: [] });
+      return answer;
+    },
+  }),
+  answerCase('getAssistantSummary', 422, 'refuses what is neither an id nor a graph', noAssistant),
   answerCase('getAssistantSchemas', 422, 'refuses what is neither an id nor a graph', noAssistant),
 ];
 

@@ -37,7 +37,7 @@ import { getHistory, getState, updateState } from './state/state-requests.ts';
 import { RemoteCheckpoints, RemoteStore } from './storage/backends.ts';
 import { errorBody } from './wire/error-body.ts';
 
-type ToDescribe = ToHost['graph.draw' | 'graph.input_keys' | 'graph.schemas' | 'graph.subgraphs'];
+type ToDescribe = ToHost['graph.draw' | 'graph.input_keys' | 'graph.tools' | 'graph.schemas' | 'graph.subgraphs'];
 
 export class Host {
   readonly #connection: HostConnection;
@@ -128,6 +128,7 @@ export class Host {
         break;
       case 'graph.draw':
       case 'graph.input_keys':
+      case 'graph.tools':
       case 'graph.schemas':
       case 'graph.subgraphs':
         void this.#describeGraph(message);
@@ -289,6 +290,7 @@ export class Host {
       if (graph === undefined) throw noSuchGraph(asked.graphId);
       if (t === 'graph.draw') return this.#describer.draw(graph, asked);
       if (t === 'graph.input_keys') return this.#describer.inputKeys(graph, asked);
+      if (t === 'graph.tools') return this.#describer.tools(graph, asked);
       if (t === 'graph.schemas') return this.#describer.schemas(graph, asked);
       return this.#describer.subgraphs(graph, asked);
     });

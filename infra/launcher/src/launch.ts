@@ -9,6 +9,7 @@ import {
 } from '@runyard/local-infra';
 import { bootstrapOrganization } from './bootstrap-organization.ts';
 import { deployProject } from './deployment/deploy-project.ts';
+import { describeGraphs } from './describe-graphs.ts';
 import type { LauncherFlags } from './flags.ts';
 import { formatLogLine } from './logs/format-line.ts';
 import { LogFollower } from './logs/log-follower.ts';
@@ -106,6 +107,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       : undefined;
     const deployments = await deployProject({ client, project, progress, stopping });
     const [deployment] = deployments;
+    const describing = describeGraphs(client, deployment.id, project.graphs);
     await writeRootFile(rootFile, { deployment_id: deployment.id, ...(!options.needsKey && { api_key: apiKey }) });
     await writeReadyFile(readyFile, {
       url: services.url,
@@ -114,11 +116,21 @@ export async function launch(options: LaunchOptions): Promise<void> {
       eventBus: kafka ? 'kafka' : 'redis',
     });
     progress.step('Ready');
-    const { graphs } = project;
     const { url } = services;
-    const { needsKey } = options;
-    const setupUrl = setupPath === null ? null : url + setupPath;
-    progress.say(formatWelcome({ url, apiKey, needsKey, setupUrl, deployment, graphs, dataDir, projects: users.line }));
+    progress.say(
+      formatWelcome({
+        url,
+        apiKey,
+        needsKey: options.needsKey,
+        setupUrl: setupPath === null ? null : url + setupPath,
+        deployment,
+        graphs: project.graphs,
+        described: await describing,
+        columns: process.stdout.columns,
+        dataDir,
+        projects: users.line,
+      }),
+    );
     if (options.prints !== 'quiet') {
       await open(
         () => printLogs(join(dataDir, 'data-plane/logs'), options),

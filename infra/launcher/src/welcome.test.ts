@@ -12,6 +12,8 @@ const platform = (url: string) => ({
   setupUrl: `${url}/auth/setup?token=t`,
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
   graphs: ['agent'] as [string],
+  described: [{ graph_id: 'agent' }],
+  columns: undefined,
   dataDir: '/data',
   projects: 'run as your own user',
 });
@@ -44,10 +46,45 @@ describe('the lines to paste', () => {
   });
 
   it('come after lines about the graphs of the project, and the page that describes its API', () => {
-    const text = (...graphs: [string, ...string[]]) => formatWelcome({ ...platform('http://127.0.0.1:7'), graphs });
+    const text = (...graphs: [string, ...string[]]) => {
+      const described = graphs.slice(0, 8).map((graph_id) => ({ graph_id }));
+      return formatWelcome({ ...platform('http://127.0.0.1:7'), graphs, described });
+    };
     expect(text('one', 'two')).toMatch(/^ {2}graphs +one, two$/m);
     expect(text('g', ...Array.from({ length: 20 }, () => 'h'))).toMatch(/^ {2}graphs +g(, h){7} and 13 more$/m);
     expect(text('one')).toMatch(/^ {2}docs +http:\/\/127.0.0.1:7\/docs$/m);
+  });
+
+  it('come after what each graph takes and which tools it calls, a line each, cut at the width of the terminal', () => {
+    const described = [
+      { graph_id: 'agent', input_keys: ['messages'], tools: ['search', 'send_email'] },
+      { graph_id: 'translator', input_keys: ['text', 'language'], tools: [] },
+      { graph_id: 'functions', input_keys: null, tools: null },
+      { graph_id: 'late' },
+    ];
+    const graphs = ['agent', 'translator', 'functions', 'late', 'other'] as [string, ...string[]];
+    const linesAt = (columns: number | undefined) =>
+      /^ {2}graphs([\s\S]*?)^ {2}docs/m
+        .exec(formatWelcome({ ...platform('http://127.0.0.1:7'), graphs, described, columns }))![1]!
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.trimStart());
+    expect(linesAt(undefined)).toEqual([
+      'agent       takes messages; calls search, send_email',
+      'translator  takes text, language',
+      'functions',
+      'late',
+      'and 1 more',
+    ]);
+    expect(linesAt(40).slice(0, 2)).toEqual(['agent       takes message…', 'translator  takes text, l…']);
+    expect(linesAt(3)[0]).toBe('a…');
+  });
+
+  it('come after names of tools without characters that would steer the terminal', () => {
+    const described = [{ graph_id: 'agent', tools: ['red\u001b[31m', 'two\nlines'] }];
+    expect(formatWelcome({ ...platform('http://127.0.0.1:7'), described })).toMatch(
+      /^ {2}graphs +agent {2}calls red \[31m, two lines$/m,
+    );
   });
 
   it('come after a line that reports whose rights the code of projects has', () => {

@@ -1,6 +1,9 @@
+import type { DescribedGraph } from './describe-graphs.ts';
+import { formatGraphs } from './format-graphs.ts';
 import type { ReadyDeployment } from './ready-file.ts';
 
-const GRAPHS_NAMED = 8;
+/** Columns before what a line says. */
+const INDENT = 14;
 
 /** Returns the lines to paste. They must work unchanged. */
 export function formatWelcome(platform: {
@@ -13,11 +16,16 @@ export function formatWelcome(platform: {
   deployment: ReadyDeployment;
   /** Names of the project's graphs. */
   graphs: readonly [string, ...string[]];
+  /** The first of them, with what is known of them. */
+  described: readonly DescribedGraph[];
+  /** The width of the terminal; undefined where nothing has to be cut. */
+  columns: number | undefined;
   dataDir: string;
   /** The line about whose rights the code of projects has. */
   projects: string;
 }): string {
-  const { url, deployment, apiKey, needsKey, graphs, setupUrl } = platform;
+  const { url, deployment, apiKey, needsKey, graphs, described, setupUrl } = platform;
+  const space = { unnamed: graphs.length - described.length, columns: (platform.columns ?? Infinity) - INDENT };
   const people = setupUrl === null ? `sign in at ${url}/login` : `${setupUrl} makes the first administrator, once`;
   const input = `{"messages": [{"role": "user", "content": "hello"}]}`;
   const header = needsKey ? ` -H 'x-api-key: ${apiKey}'` : '';
@@ -25,7 +33,7 @@ export function formatWelcome(platform: {
 Runyard is ready: ${url}
 
   agent       ${url}: ${deployment.name}, ${needsKey ? 'with the key' : 'without a key for programs and pages of this machine'}
-  graphs      ${nameSome(graphs)}
+  graphs      ${formatGraphs(described, space).join(`\n${' '.repeat(INDENT)}`)}
   docs        ${url}/docs
   with a key  ${deployment.url}
   host        ${deployment.host_url}
@@ -41,10 +49,4 @@ curl -N ${url}/runs/stream${header} -H 'content-type: application/json' \\
 
 Ctrl-C stops everything; the data stays.
 `;
-}
-
-/** A project may have hundreds. */
-function nameSome(graphs: readonly string[]): string {
-  const more = graphs.length - GRAPHS_NAMED;
-  return graphs.slice(0, GRAPHS_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -16,6 +16,7 @@ import {
   type GraphDrawing,
   type GraphInputKeys,
   type GraphSchemas,
+  type GraphTools,
   type HistoryRequest,
   HostConnection,
   type Incoming,
@@ -264,6 +265,10 @@ class ChildGraphHost implements GraphHost {
 
   getInputKeys(request: DescribeRequest): Promise<GraphInputKeys> {
     return this.#describe('graph.input_keys', request) as Promise<GraphInputKeys>;
+  }
+
+  getTools(request: DescribeRequest): Promise<GraphTools> {
+    return this.#describe('graph.tools', request) as Promise<GraphTools>;
   }
 
   async getSchemas(request: SchemasRequest): Promise<ObjectSchemas> {

@@ -13,6 +13,7 @@ import type {
   GraphDescription,
   GraphDrawing,
   GraphInputKeys,
+  GraphTools,
   HistoryRequest,
   HostLog,
   LoadedAuth,
@@ -222,6 +223,8 @@ export interface GraphHost {
   drawGraph(request: DrawingRequest): Promise<GraphDrawing>;
   /** Looks at the compiled graph alone, never at its source. @throws GraphRequestError */
   getInputKeys(request: DescribeRequest): Promise<GraphInputKeys>;
+  /** Returns names of tools. @throws GraphRequestError, with the reason `unsupported` of a host that does not know this */
+  getTools(request: DescribeRequest): Promise<GraphTools>;
   /** @throws GraphRequestError */
   getSchemas(request: SchemasRequest): Promise<ObjectSchemas>;
   /** Returns schemas by namespace. @throws GraphRequestError */

@@ -92,6 +92,7 @@ export const ROWS: Record<string, Row> = {
   getAssistant: row('assistants:read', assistant),
   getAssistantGraph: row('assistants:read', assistant),
   getAssistantSchemas: row('assistants:read', assistant),
+  getAssistantSummary: row('assistants:read', assistant),
   getAssistantSubgraphs: row('assistants:read', assistant),
   getAssistantSubgraphsIn: row('assistants:read', (its) => ({
     params: { ...assistant(its).params, namespace: 'echo' },

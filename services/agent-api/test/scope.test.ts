@@ -95,6 +95,11 @@ const CASES: [operations: string[], act: Act, hidden: unknown][] = [
     404,
   ],
   [
+    ['getAssistantSummary'],
+    (scope, { assistantId }) => services.graphs.summary({ scope, headers: {} }, assistantId),
+    404,
+  ],
+  [
     ['listAssistantVersions'],
     (scope, { assistantId }) => services.assistants.listVersions(scope, assistantId, {}, NEVER),
     404,

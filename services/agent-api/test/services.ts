@@ -77,6 +77,7 @@ const host = {
   getHistory: async () => [STATE],
   updateState: async () => ({ checkpoint: CHECKPOINT, configurable: CHECKPOINT, checkpoint_id: 'c' }),
   getInputKeys: async () => null,
+  getTools: async () => [],
   getSchemas: async () => ({}),
 } as unknown as GraphHost;
 

@@ -1,10 +1,11 @@
-/** Describes graphs (drawing, input keys, schemas, subgraphs) without running them. */
+/** Describes graphs (drawing, input keys, tools, schemas, subgraphs) without running them. */
 import type {
   DescribeRequest,
   DrawingRequest,
   GraphDrawing,
   GraphInputKeys,
   GraphSchemas,
+  GraphTools,
   SchemasRequest,
   StoreSchemasRequest,
   SubgraphsRequest,
@@ -14,6 +15,7 @@ import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { inputKeys } from './input-keys.ts';
 import { type GraphSchemaParts, runtimeSchemas } from './runtime-schemas.ts';
 import type { SourceSchemas } from './source-schemas.ts';
+import { toolNames } from './tool-names.ts';
 
 const ASSISTANT_USE = { accessContext: 'assistants.read', executionRuntime: null } as const;
 
@@ -36,6 +38,10 @@ export class GraphDescriber {
 
   async inputKeys(graph: LoadedGraph, { config }: DescribeRequest): Promise<GraphInputKeys> {
     return inputKeys(await graph.getGraph(config as GraphConfig, ASSISTANT_USE));
+  }
+
+  async tools(graph: LoadedGraph, { config }: DescribeRequest): Promise<GraphTools> {
+    return toolNames(await graph.getGraph(config as GraphConfig, ASSISTANT_USE));
   }
 
   async schemas(graph: LoadedGraph, { config, sourceTimeoutMs }: SchemasRequest): Promise<GraphSchemas> {

@@ -59,6 +59,7 @@ class Host:
             "state.update": self._update_state,
             "graph.draw": self._describing(describer.draw),
             "graph.input_keys": self._describing(describer.input_keys),
+            "graph.tools": self._describing(describer.tools),
             "graph.schemas": self._describing(describer.schemas),
             "graph.subgraphs": self._describing(describer.subgraphs),
             # Graphs in Python carry their schemas.

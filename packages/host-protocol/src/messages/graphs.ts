@@ -78,6 +78,10 @@ const GraphInputKeys = Type.Union([Type.Array(Type.String()), Type.Null()]);
 /** The keys that a graph's input may have; null when the graph does not say. */
 export type GraphInputKeys = Static<typeof GraphInputKeys>;
 
+const GraphTools = Type.Array(Type.String());
+/** The names of the tools that a graph can call. */
+export type GraphTools = Static<typeof GraphTools>;
+
 const KnownSchema = Type.Union([JsonSchema, Type.Null()]);
 const GraphSchemas = form(
   'GraphSchemas',
@@ -102,6 +106,11 @@ export const graphsToHost = {
     'graph.input_keys',
     { request: DescribeRequest },
     { answer: GraphInputKeys, means: 'the keys that its input may have; null when the graph does not say' },
+  ),
+  'graph.tools': request(
+    'graph.tools',
+    { request: DescribeRequest },
+    { answer: GraphTools, means: 'names of the tools that its nodes call, those of the graphs inside of it too' },
   ),
   'graph.schemas': request(
     'graph.schemas',

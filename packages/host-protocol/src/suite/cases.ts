@@ -213,6 +213,17 @@ export const hostCases: HostCase[] = [
     });
   }),
 
+  rest('names the tools of a graph and of the graphs inside of it, each once', async (host) => {
+    await host.load();
+    const toolsOf = async (graphId: string) => {
+      const request = { graphId, config: { configurable: {} } };
+      return (await host.connection.request(0, { t: 'graph.tools', request })).ok;
+    };
+    equal(await toolsOf('tools'), ['add', 'search']);
+    equal(await toolsOf('echo'), []);
+    equal(await errorOf(toolsOf('nobody')).then(({ kind }) => kind), 'not_found');
+  }),
+
   rest('reads, lists and updates the state of a thread', async (host) => {
     await host.load();
     const threadId = randomUUID();

@@ -3,6 +3,7 @@ import {
   getAssistantSchemas,
   getAssistantSubgraphs,
   getAssistantSubgraphsIn,
+  getAssistantSummary,
 } from '@runyard/contracts';
 import { type HandlerRequest, ok } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
@@ -27,6 +28,9 @@ export function assistantGraphRoutes(
     ),
     guard.bind(getAssistantSchemas, [READ_ASSISTANT], async (req, [scope]) =>
       ok(await graphs.schemas(requesterOf(req, scope), req.params.assistant_id)),
+    ),
+    guard.bind(getAssistantSummary, [READ_ASSISTANT], async (req, [scope]) =>
+      ok(await graphs.summary(requesterOf(req, scope), req.params.assistant_id)),
     ),
     guard.bind(getAssistantSubgraphs, [READ_ASSISTANT], async (req, [scope]) => {
       const options = { recurse: isSet(req.query.recurse) };

@@ -1,6 +1,6 @@
-import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
+import type { GraphDrawing, GraphSchema, GraphSummary, Subgraphs } from '@runyard/contracts';
 import type { GraphHost } from '@runyard/host-client';
-import type { AuthUser, DescribeRequest } from '@runyard/host-protocol';
+import { type AuthUser, type DescribeRequest, GraphRequestError } from '@runyard/host-protocol';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import { userArguments } from '../access/user-arguments.ts';
@@ -8,10 +8,12 @@ import { toCallerError } from '../errors/graph-errors.ts';
 import type { AssistantRecord } from './assistant-record.ts';
 import type { AssistantService } from './assistant-service.ts';
 
+type DescribingHost = Pick<GraphHost, 'drawGraph' | 'getInputKeys' | 'getSchemas' | 'getSubgraphs' | 'getTools'>;
+
 /** Gives the graph host that is running. */
 export interface GraphHostProvider {
   /** @throws UnavailableError */
-  requireRunning(): Promise<Pick<GraphHost, 'drawGraph' | 'getInputKeys' | 'getSchemas' | 'getSubgraphs'>>;
+  requireRunning(): Promise<DescribingHost>;
 }
 
 /** The caller who asks about a graph. */
@@ -64,6 +66,15 @@ export class AssistantGraphService {
   }
 
   /** @throws NotFoundError, UnprocessableError */
+  async summary(requester: GraphRequester, idOrGraph: string): Promise<GraphSummary> {
+    return this.#ask(requester, idOrGraph, async (host, look) => ({
+      graph_id: look.graphId,
+      input_keys: await host.getInputKeys(look),
+      tools: await host.getTools(look).catch(nullIfUnsupported),
+    }));
+  }
+
+  /** @throws NotFoundError, UnprocessableError */
   async schemas(requester: GraphRequester, idOrGraph: string): Promise<GraphSchema> {
     const sourceTimeoutMs = this.#sourceTimeoutMs;
     return this.#ask(requester, idOrGraph, async (host, look) => ({
@@ -85,7 +96,7 @@ export class AssistantGraphService {
   async #ask<T>(
     requester: GraphRequester,
     idOrGraph: string,
-    ask: (host: Awaited<ReturnType<GraphHostProvider['requireRunning']>>, look: DescribeRequest) => Promise<T>,
+    ask: (host: DescribingHost, look: DescribeRequest) => Promise<T>,
   ): Promise<T> {
     const assistant = await this.#assistants.find(requester.scope, idOrGraph);
     const host = await this.#host.requireRunning();
@@ -95,6 +106,12 @@ export class AssistantGraphService {
       throw toCallerError(error);
     }
   }
+}
+
+/** A host in another language may be older than the question. @throws any other error */
+function nullIfUnsupported(error: unknown): null {
+  if (error instanceof GraphRequestError && error.reason === 'unsupported') return null;
+  throw error;
 }
 
 function lookRequestOf(

@@ -1,1 +1,1 @@
-"""What a graph is, without running it: its drawing, its schemas, and the graphs inside of it."""
+"""What a graph is, without running it: its drawing, its schemas, its tools, and the graphs inside of it."""

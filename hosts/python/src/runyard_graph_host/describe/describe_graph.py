@@ -13,6 +13,7 @@ from ..protocol.connection import HostConnection
 from ..storage.portal import Portal
 from ..storage.store import RunyardStore
 from .schemas import input_keys, schemas_of
+from .tool_names import tool_names
 
 Request = Mapping[str, Any]
 
@@ -41,6 +42,10 @@ class GraphDescriber:
     async def input_keys(self, graph: LoadedGraph, request: Request) -> list[str] | None:
         async with graph.use(self._use_of(request)) as compiled:
             return input_keys(compiled)
+
+    async def tools(self, graph: LoadedGraph, request: Request) -> list[str]:
+        async with graph.use(self._use_of(request)) as compiled:
+            return tool_names(compiled)
 
     async def schemas(self, graph: LoadedGraph, request: Request) -> dict[str, Any]:
         async with graph.use(self._use_of(request)) as compiled:

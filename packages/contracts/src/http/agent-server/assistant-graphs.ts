@@ -46,6 +46,21 @@ type GraphSchemaNoId = Static<typeof GraphSchemaNoId>;
 export const GraphSchema = Type.Object({ graph_id: Type.String(), ...schemas }, { $id: 'GraphSchema' });
 export type GraphSchema = Static<typeof GraphSchema>;
 
+export const GraphSummary = Type.Object(
+  {
+    graph_id: Type.String(),
+    input_keys: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'The keys that the input may have; null when the graph does not say.',
+    }),
+    tools: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description:
+        'Names of the tools that its nodes call, those of its subgraphs too; null when the host of the graph cannot tell. Tools that the code of a node calls by itself are not among them.',
+    }),
+  },
+  { $id: 'GraphSummary' },
+);
+export type GraphSummary = Static<typeof GraphSummary>;
+
 export const Subgraphs = Type.Record(Type.String(), GraphSchemaNoId, {
   $id: 'Subgraphs',
   description: 'By namespace: the node the subgraph is in, for deeper ones `outer|inner`.',
@@ -119,6 +134,28 @@ export const getAssistantSchemas = defineOperation({
   examples: { params },
 });
 
+export const getAssistantSummary = defineOperation({
+  operationId: 'getAssistantSummary',
+  method: 'get',
+  path: '/assistants/{assistant_id}/summary',
+  permission: 'runs:read',
+  summary: 'Name what the graph of an assistant takes, and the tools that it calls',
+  tags: assistantTags,
+  access: 'principal',
+  params: AssistantParams,
+  responses: {
+    200: {
+      description:
+        'What can be read off the compiled graph, without its source: it takes no longer than making the graph.',
+      schema: GraphSummary,
+      example: { graph_id: 'agent', input_keys: ['messages'], tools: ['search', 'send_email'] },
+    },
+    404: noSuchAssistant,
+    422: invalidRequest,
+  },
+  examples: { params },
+});
+
 const subgraphs = {
   description: 'The schemas of each subgraph; none of them when the graph has no (such) subgraph.',
   schema: Subgraphs,
@@ -159,6 +196,7 @@ export const getAssistantSubgraphsIn = defineOperation({
 export const ASSISTANT_GRAPH_OPERATIONS = [
   getAssistantGraph,
   getAssistantSchemas,
+  getAssistantSummary,
   getAssistantSubgraphs,
   getAssistantSubgraphsIn,
 ];
