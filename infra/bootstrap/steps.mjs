@@ -31,7 +31,14 @@ export async function run(name, command, args, { quiet = false, allowFailure = f
   if (quiet)
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text) => (output += text));
-  const reminder = quiet ? setInterval(() => say(`${name}, still at it`), 15_000) : undefined;
+  let reminder;
+  const remindIn = (ms) => {
+    reminder = setTimeout(() => {
+      say(`${name}, still at it`);
+      remindIn(15_000);
+    }, ms);
+  };
+  if (quiet) remindIn(2_000);
   let interrupted = false;
   const forward = (signal) => {
     interrupted = true;
@@ -42,7 +49,7 @@ export async function run(name, command, args, { quiet = false, allowFailure = f
     child.once('error', (error) => reject(new StepError(`${name} could not be started: ${error.message}`)));
     child.once('close', (code, signal) => resolve(code ?? signal));
   }).finally(() => {
-    clearInterval(reminder);
+    clearTimeout(reminder);
     process.off('SIGINT', forward).off('SIGTERM', forward);
   });
   if (interrupted) process.exit(130);

@@ -78,7 +78,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
           supervisor,
           servers: hasKafka ? ['postgres', 'redis', 'kafka'] : ['postgres', 'redis'],
           requireKafka: true,
-          progress: progress.step,
+          progress: (line, work) => progress.step(line, work),
         }),
       (part) => part.stop(),
     );
@@ -115,7 +115,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       deployments,
       eventBus: kafka ? 'kafka' : 'redis',
     });
-    progress.step('Ready');
+    progress.done('Ready');
     const { url } = services;
     progress.say(
       formatWelcome({
@@ -143,6 +143,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
   } finally {
     if (closings.length > 0) progress.step('Stopping');
     for (const close of closings) await close().catch((error) => progress.step(`While stopping: ${error.message}`));
+    if (closings.length > 0) progress.done('Stopped');
   }
 }
 

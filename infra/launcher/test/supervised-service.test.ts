@@ -9,7 +9,8 @@ import { superviseService } from '../src/services/supervised-service.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'runyard-kept-service-'));
 const lines: string[] = [];
-const progress = { step: (line: string) => void lines.push(line), say: () => {} };
+const report = (line: string) => void lines.push(line);
+const progress = { step: report, done: report, say: () => {} };
 let supervisor: Supervisor;
 let service: ServiceProcess | undefined;
 

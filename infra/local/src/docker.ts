@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findOnPath } from './find-binary.ts';
 import { InfrastructureError, reasonOf } from './infrastructure-error.ts';
+import type { ReportStep } from './report-step.ts';
 import { runProgram } from './run-program.ts';
 import type { SupervisedProcess } from './supervision/supervised-process.ts';
 import type { Supervisor } from './supervision/supervisor.ts';
@@ -18,7 +19,7 @@ export interface ServerContainerOptions {
   env: Record<string, string>;
   command?: string[];
   logFile: string;
-  progress: (line: string) => void;
+  progress: ReportStep;
 }
 
 /** Returns the docker program, if an engine answers it. */
@@ -42,8 +43,9 @@ async function pullImage(
   { name, image, progress }: Pick<ServerContainerOptions, 'name' | 'image' | 'progress'>,
 ): Promise<void> {
   if ((await runProgram(docker, ['image', 'inspect', image], { timeoutMs: 10_000 })).ok) return;
-  progress(`${name}: pulling ${image}, once`);
-  const pulled = await runProgram(docker, ['pull', '--quiet', image], { timeoutMs: PULL_TIMEOUT_MS });
+  const pulling = runProgram(docker, ['pull', '--quiet', image], { timeoutMs: PULL_TIMEOUT_MS });
+  progress(`${name}: pulling ${image}, once`, pulling);
+  const pulled = await pulling;
   if (!pulled.ok) throw new ImageUnavailableError(`${image} cannot be pulled: ${reasonOf(pulled.stderr)}`);
 }
 

@@ -4,6 +4,7 @@ import { type KafkaServer, type MissingKafka, startKafka } from './kafka/kafka.t
 import { noKafka } from './kafka/no-kafka.ts';
 import { type PostgresServer, startPostgres } from './postgres/postgres.ts';
 import { type RedisServer, startRedis } from './redis/redis.ts';
+import type { ReportStep } from './report-step.ts';
 import type { ServerContext, StartedServer } from './server-context.ts';
 import { openSupervisor, type Supervisor } from './supervision/supervisor.ts';
 
@@ -33,7 +34,7 @@ export interface InfrastructureOptions<Name extends keyof Servers> {
   /** Milliseconds that a Kafka may take to start. Default: a minute. */
   kafkaStartMs?: number;
   /** Called with one line for each thing that takes time or is decided. */
-  progress?: (line: string) => void;
+  progress?: ReportStep;
   /**
    * The environment with RUNYARD_POSTGRES_URL, RUNYARD_REDIS_URL, RUNYARD_KAFKA_… and PATH. Default: this process's.
    */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findOnPath } from './find-binary.ts';
 import { InfrastructureError } from './infrastructure-error.ts';
+import type { ReportStep } from './report-step.ts';
 import { runProgram } from './run-program.ts';
 import { cachePath, ensureCachedFolder, exists } from './supervision/cache-folder.ts';
 
@@ -20,7 +21,7 @@ export async function downloadLibraries(options: {
   name: string;
   pom: string;
   environment: NodeJS.ProcessEnv;
-  progress: (line: string) => void;
+  progress: ReportStep;
 }): Promise<string> {
   const pom = resolvePackageFile(options.pom);
   return ensureCachedFolder(
@@ -30,14 +31,15 @@ export async function downloadLibraries(options: {
     async (folder) => {
       const maven = await findOnPath('mvn', options.environment);
       if (!maven) throw new InfrastructureError('Maven (mvn) is not on the PATH');
-      options.progress(`${options.name}: downloading, once`);
       // Maven writes beside its pom, so it gets a copy.
       await copyFile(pom, join(folder, 'pom.xml'));
-      const copying = await runProgram(
+      const downloading = runProgram(
         maven,
         ['--batch-mode', '--quiet', 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`],
         { cwd: folder, env: options.environment, timeoutMs: 300_000 },
       );
+      options.progress(`${options.name}: downloading, once`, downloading);
+      const copying = await downloading;
       if (!copying.ok)
         throw new InfrastructureError(`Maven could not download it: ${firstError(copying.stdout + copying.stderr)}`);
     },

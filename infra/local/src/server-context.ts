@@ -1,3 +1,4 @@
+import type { ReportStep } from './report-step.ts';
 import type { Supervisor } from './supervision/supervisor.ts';
 
 /** The origin of a server, in the order in which they are tried. */
@@ -7,7 +8,7 @@ export type Origin = 'environment' | 'machine' | 'registry' | 'docker';
 export interface ServerContext {
   supervisor: Supervisor;
   environment: NodeJS.ProcessEnv;
-  progress: (line: string) => void;
+  progress: ReportStep;
   /** The address that started servers listen on, and are reached at. */
   host: string;
   /** True when a started broker admits everybody, without a login. */

@@ -56,7 +56,7 @@ describe('installProjectDependencies', () => {
   afterAll(() => supervisor.close());
   const options = () => ({
     supervisor,
-    progress: { step: () => {}, say: () => {} },
+    progress: { step: () => {}, done: () => {}, say: () => {} },
     stopping: new AbortController().signal,
   });
   const projectIn = (folder: string) => ({

@@ -41,9 +41,18 @@ interface InstallOptions {
 export async function installProjectDependencies(project: ProjectFolder, options: InstallOptions): Promise<void> {
   const installation = await findMissingInstallation(project.folder);
   if (!installation) return;
-  const { tool, command, folder } = installation;
+  const { command, folder } = installation;
   const where = folder === project.folder ? '' : ` (in ${folder})`;
-  options.progress.step(`Installing the dependencies of ${project.name}: ${command}${where}`);
+  const installing = install(installation, project, options);
+  options.progress.step(`Installing the dependencies of ${project.name}: ${command}${where}`, installing);
+  await installing;
+}
+
+async function install(
+  { tool, command, folder }: Installation,
+  project: ProjectFolder,
+  options: InstallOptions,
+): Promise<void> {
   const run = (line: string, cwd: string, env: Record<string, string> = {}) =>
     runToItsEnd(line, { ...options, cwd, env, failed: `The dependencies of ${project.folder} could not be installed` });
   const cache = join(options.supervisor.dataDir, 'package-managers');

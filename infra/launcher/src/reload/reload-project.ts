@@ -33,7 +33,7 @@ export async function watchProject(
   return ProjectWatch.open({
     sources: project.sources,
     dataDir,
-    onError: (error) => progress.step(`Not all edits are noticed: ${(error as Error).message}`),
+    onError: (error) => progress.done(`Not all edits are noticed: ${(error as Error).message}`),
   });
 }
 
@@ -54,12 +54,12 @@ export async function reloadOnEdits(folder: string, options: ReloadOptions): Pro
     try {
       // A project may write its own code each time that it is started: that is no reason never to be.
       await (interruptions < INTERRUPTIONS_MAX ? watch.untilNextEdit(stopping, start) : start(stopping));
-      progress.step(`Reloaded in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+      progress.done(`Reloaded in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     } catch (error) {
       // The next edit has ended it, and comes with the files of this one.
       interruptions += 1;
       if ((error as Error).name === 'AbortError') continue;
-      progress.step(`Not reloaded, the version before goes on:\n${messageOf(error as Error)}`);
+      progress.done(`Not reloaded, the version before goes on:\n${messageOf(error as Error)}`);
     }
     files = [];
     interruptions = 0;

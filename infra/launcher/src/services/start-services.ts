@@ -62,8 +62,9 @@ export async function startServices(options: {
     }
   };
   try {
-    const running = await Promise.all(starting);
-    options.progress.step(`Services: ${settings.map(({ name }) => name).join(', ')}`);
+    const started = Promise.all(starting);
+    options.progress.step(`Starting ${settings.map(({ name }) => name).join(', ')}`, started);
+    const running = await started;
     const firstFailure = Promise.race(running.map(({ unexpectedEnd }) => unexpectedEnd));
     firstFailure.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
     return {

@@ -62,7 +62,7 @@ export async function superviseService(options: SupervisionOptions): Promise<Ser
       startedAt = Date.now();
       starting = start().catch((error: Error) => createFailedService(name, error));
       current = await starting;
-      if (current.pid !== undefined) progress.step(`${name} is back`);
+      if (current.pid !== undefined) progress.done(`${name} is back`);
     }
   }
 

@@ -96,7 +96,6 @@ async function initialise(
   account: RunAs,
   data: string,
 ): Promise<void> {
-  launch.context.progress('Postgres: creating its data folder, once');
   // An interrupted start left the folder half-made.
   await rm(data, { recursive: true, force: true });
   const passwordFile = join(launch.folder, 'initial-password');
@@ -110,11 +109,13 @@ async function initialise(
     '--encoding=UTF8',
     '--no-locale',
   ]);
-  const made = await runProgram(command, args, {
+  const making = runProgram(command, args, {
     cwd: '/',
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
     ...ids,
   });
+  launch.context.progress('Postgres: creating its data folder, once', making);
+  const made = await making;
   await rm(passwordFile, { force: true });
   if (!made.ok) throw new InfrastructureError(`Postgres could not create its data folder: ${made.stderr.trim()}`);
   // The address that it listens on decides who reaches it. Whoever does needs a password.

