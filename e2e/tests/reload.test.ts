@@ -121,3 +121,34 @@ it('edits of code, variables and langgraph.json are live, and threads, streams a
     'bye from four',
   ]);
 });
+
+it('crons start no runs while an edit does not load, and go on with the next good one', async () => {
+  const cron = await client.crons.create('agent', {
+    schedule: '* * * * * *',
+    input: { waitsFor: '' },
+    onRunCompleted: 'keep',
+  });
+  const { cron_id } = cron as unknown as { cron_id: string };
+  const runs = async () => (await client.threads.search({ metadata: { cron_id }, limit: 1_000 })).length;
+  const nextSlot = async () => {
+    const found = await client.crons.search({ limit: 100 });
+    return Date.parse(found.find((each) => each.cron_id === cron_id)!.next_run_date!);
+  };
+  await waitFor(async () => (await runs()) > 0, { what: 'a run of the cron' });
+  // Code that does not load, and a graph that is not there, which a look at the project shows.
+  const absent = config('agent').replace('agent.ts', 'absent.ts');
+  const edits: Record<string, string>[] = [
+    { 'src/agent.ts': 'throw new Error("boom");' },
+    { 'langgraph.json': absent },
+  ];
+  for (const files of edits) {
+    expect(await editAndWait(files, 'Not reloaded')).toContain('goes on, without its crons:');
+    const [before, slot] = [await runs(), await nextSlot()];
+    await waitFor(async () => (await nextSlot()) > slot + 2_000, { what: 'slots of the cron' });
+    expect(await runs()).toBe(before);
+  }
+  const before = await runs();
+  await editAndWait({ 'src/agent.ts': graph('five'), 'langgraph.json': config('agent') }, 'Reloaded in');
+  await waitFor(async () => (await runs()) > before, { what: 'a run of the cron' });
+  await client.crons.delete(cron_id);
+});

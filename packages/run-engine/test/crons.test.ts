@@ -82,6 +82,18 @@ async function row(cronId: string) {
 }
 
 describe('a due slot', () => {
+  it('passes without a run while the newest edit of the project does not load, and is not made up for', async () => {
+    const [cronId, later] = [await cron(), await cron({ dueIn: 60 })];
+    await fixture.rows("UPDATE deployment SET failed_revision = 'r'");
+    expect(await fire()).toMatchObject([{ cronId, skipReason: 'edit_failed', cancelled: [] }]);
+    await fixture.rows('UPDATE deployment SET failed_revision = NULL');
+    expect(await fire()).toEqual([]);
+    expect(await runsOf(cronId)).toBe(0);
+    expect(await row(cronId)).toMatchObject({ is_within_a_minute: true, slots: 0 });
+    await fixture.rows('UPDATE cron SET next_run_date = now() WHERE cron_id = $1', [later]);
+    expect(await fire()).toMatchObject([{ cronId: later, run: { status: 'pending' } }]);
+  });
+
   it('has its run, the run its event, and the cron its next slot', async () => {
     const cronId = await cron();
     const [fired] = await fire();

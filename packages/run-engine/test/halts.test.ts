@@ -105,7 +105,7 @@ describe('a halted deployment', () => {
     );
     const fire = () => fixture.engine.crons.fire({ graphIds: ['agent'], toRun: () => aRun({ assistantId }) });
     await halt();
-    expect(await fire()).toMatchObject([{ cronId, isSkipped: true, cancelled: [] }]);
+    expect(await fire()).toMatchObject([{ cronId, skipReason: 'halted', cancelled: [] }]);
     await resume();
     expect(await fire()).toEqual([]);
     expect(await statuses()).toEqual([]);

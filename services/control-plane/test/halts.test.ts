@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { conforms, type DataOf, type Deployment, HaltChanged, type HaltState, type Listener } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { waitFor, withDatabaseClient } from '@runyard/test-kit';
+import { waitFor } from '@runyard/test-kit';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { rowsOf } from './support/deployment-rows.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 import { createEmpty } from './support/sources.ts';
@@ -27,19 +28,13 @@ const halt = (scope: string, body: object = { reason: REASON }) =>
 const resume = (scope: string) => platform.call<HaltState>('POST', `${scope}/resume`, { as: admin });
 const stateOf = async (scope: string) => (await platform.call<HaltState>('GET', `${scope}/halt`, { as: admin })).body;
 
-/** Queries the deployment's own database. */
-async function rowsOf({ id }: Pick<Deployment, 'id'>, text: string): Promise<Record<string, unknown>[]> {
-  const url = new URL(platform.database.url);
-  url.pathname = `/runyard_${id.replaceAll('-', '')}`;
-  return withDatabaseClient(url.href, async (client) => (await client.query(text)).rows);
-}
 const reasonIn = async (deployment: Pick<Deployment, 'id'>) =>
-  (await rowsOf(deployment, 'SELECT halt_reason FROM deployment'))[0]?.halt_reason;
+  (await rowsOf(platform, deployment, 'SELECT halt_reason FROM deployment'))[0]?.halt_reason;
 
 describe('halting a deployment', () => {
   it('is in its database when it is answered, says what runs still, and ends with its resume', async () => {
     const deployment = await platform.createHealthy();
-    await rowsOf(deployment, "INSERT INTO run VALUES ('running'), ('pending')");
+    await rowsOf(platform, deployment, "INSERT INTO run VALUES ('running'), ('pending')");
     const { status, body } = await halt(pathOf(deployment), { reason: REASON, queued: 'cancel' });
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -49,12 +44,12 @@ describe('halting a deployment', () => {
         ...{ deployments: 1, reached: 1, runs_cancelled: 0, runs_in_flight: 1, runs_queued: 1, not_reached: [] },
       },
     });
-    expect(await rowsOf(deployment, 'SELECT halt_reason, halt_cancels_queued FROM deployment')).toEqual([
+    expect(await rowsOf(platform, deployment, 'SELECT halt_reason, halt_cancels_queued FROM deployment')).toEqual([
       { halt_reason: REASON, halt_cancels_queued: true },
     ]);
     // The agent server has cancelled both.
-    await rowsOf(deployment, "UPDATE run SET status = 'interrupted'");
-    await rowsOf(deployment, 'UPDATE deployment SET halt_cancelled_runs = 2');
+    await rowsOf(platform, deployment, "UPDATE run SET status = 'interrupted'");
+    await rowsOf(platform, deployment, 'UPDATE deployment SET halt_cancelled_runs = 2');
     await waitFor(async () => (await stateOf(pathOf(deployment))).runs_cancelled === 2, { what: 'the cancelled runs' });
     expect((await stateOf(pathOf(deployment))).runs_in_flight).toBe(0);
     expect((await halt(pathOf(deployment), { reason: REASON, queued: 'cancel' })).body.halts).toEqual(body.halts);
@@ -65,10 +60,10 @@ describe('halting a deployment', () => {
 
   it('counts waiting runs that its servers cancel, also when none is running', async () => {
     const deployment = await platform.createHealthy();
-    await rowsOf(deployment, "INSERT INTO run VALUES ('pending')");
+    await rowsOf(platform, deployment, "INSERT INTO run VALUES ('pending')");
     const { body } = await halt(pathOf(deployment), { reason: REASON, queued: 'cancel' });
     expect(body).toMatchObject({ runs_in_flight: 0, runs_queued: 1, runs_cancelled: 0 });
-    await rowsOf(deployment, "UPDATE run SET status = 'interrupted'");
+    await rowsOf(platform, deployment, "UPDATE run SET status = 'interrupted'");
     await waitFor(async () => (await stateOf(pathOf(deployment))).runs_queued === 0, { what: 'the empty queue' });
   });
 
@@ -114,7 +109,7 @@ describe('halting a deployment', () => {
     await platform.untilStatus(deployment.id, patched.latest_revision_id!, 'DEPLOYED');
     expect(await reasonIn(deployment)).toBe(REASON);
     await platform.stopService();
-    await rowsOf(deployment, 'UPDATE deployment SET halt_reason = NULL');
+    await rowsOf(platform, deployment, 'UPDATE deployment SET halt_reason = NULL');
     await platform.startService();
     await waitFor(async () => (await reasonIn(deployment)) === REASON, { what: 'the halt again' });
   });

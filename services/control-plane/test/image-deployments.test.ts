@@ -4,6 +4,7 @@ import type { Deployment, PushToken } from '@runyard/contracts';
 import { ImageClient } from '@runyard/test-kit';
 import { ENGINE, engineCalls, engineVariables } from '@runyard/test-kit/fake-engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowsOf } from './support/deployment-rows.ts';
 import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
@@ -87,9 +88,12 @@ describe("an image of the platform's registry", () => {
   });
 });
 
-it('an image that is not built from the base image fails to deploy, with advice', async () => {
-  const { id } = await createWithImage();
+it('an image that is not built from the base image fails to deploy, with advice, and pauses no crons', async () => {
+  const { id, latest_revision_id } = await createWithImage();
+  await platform.untilStatus(id, latest_revision_id!, 'DEPLOYED');
   const { body } = await patch(id, 'registry.example.com/foreign:v1');
   const failed = await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOY_FAILED');
   expect(failed.status_message).toMatch(/--base-image runyard\/agent-server:20/);
+  const rows = await rowsOf(platform, { id }, 'SELECT failed_revision FROM deployment');
+  expect(rows).toEqual([{ failed_revision: null }]);
 });

@@ -5,6 +5,7 @@ import { DeploymentTokens } from '@runyard/deployments';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowsOf } from './support/deployment-rows.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty } from './support/sources.ts';
 
@@ -143,6 +144,15 @@ describe('a revision', () => {
     expect(failed.status_message).toContain('cannot load the graph');
     expect((await platform.get(id)).body).toMatchObject({ active_revision_id, latest_revision_id: failed.id });
     expect((await startedWith(id)).pid).toBe(serving.pid);
+  });
+
+  it('that cannot start pauses the crons of a project that runs in its folder, until another revision does', async () => {
+    const failedEdit = async () => rowsOf(platform, { id }, 'SELECT failed_revision FROM deployment');
+    const { latest_revision_id } = (await platform.get(id)).body;
+    expect(await failedEdit()).toEqual([{ failed_revision: latest_revision_id }]);
+    const { body } = await change(id, { COLOR: 'green' });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    expect(await failedEdit()).toEqual([{ failed_revision: null }]);
   });
 
   it('that cannot start leaves a new deployment not ready, until another revision does', async () => {

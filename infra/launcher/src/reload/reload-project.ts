@@ -59,21 +59,31 @@ export async function reloadOnEdits(folder: string, options: ReloadOptions): Pro
       // The next edit has ended it, and comes with the files of this one.
       interruptions += 1;
       if ((error as Error).name === 'AbortError') continue;
-      progress.done(`Not reloaded, the version before goes on:\n${messageOf(error as Error)}`);
+      const crons = error instanceof RevisionFailedError ? ', without its crons' : '';
+      progress.done(`Not reloaded, the version before goes on${crons}:\n${messageOf(error as Error)}`);
     }
     files = [];
     interruptions = 0;
   }
 }
 
+/**
+ * Deploys the project as it is now. What speaks against starting it does not keep it from being tried: if it does not
+ * load, its revision fails, by which the platform knows and lets its crons pause.
+ */
 async function reload(folder: string, options: ReloadOptions & { signal: AbortSignal }): Promise<void> {
-  const { client, deploymentId, signal, watch } = options;
-  const project = await readProject(folder);
-  await watch.follow(project.sources);
-  await installProjectDependencies(project, options);
+  const { client, deploymentId, progress, signal } = options;
+  const fault = await prepare(folder, options).then(
+    () => undefined,
+    (error: Error) => error,
+  );
   signal.throwIfAborted();
   const revisions = `/v2/deployments/${deploymentId}/revisions`;
-  const { id } = await client.call<Revision>('POST', revisions, {});
+  // A `langgraph.json` that cannot be read is refused: the fault says it better.
+  const { id } = await client.call<Revision>('POST', revisions, {}).catch((error) => {
+    throw fault ?? error;
+  });
+  if (fault) progress.step(messageOf(fault));
   try {
     await followRevision({ client, deploymentId, revisionId: id, signal });
   } catch (error) {
@@ -82,6 +92,13 @@ async function reload(folder: string, options: ReloadOptions & { signal: AbortSi
     throw error;
   }
   await untilServed(id, options);
+}
+
+/** Brings what the project needs. @throws InfrastructureError with what is wrong with it */
+async function prepare(folder: string, options: ReloadOptions): Promise<void> {
+  const project = await readProject(folder);
+  await options.watch.follow(project.sources);
+  await installProjectDependencies(project, options);
 }
 
 /** Waits for the gateway, which gets the route to a new revision a moment after it is deployed. */

@@ -13,7 +13,7 @@ import { type EncodedRun, encodeRun } from '../runs/encode-run.ts';
 import type { CreatedRun } from '../runs/types.ts';
 import { type CronRow, decodeCronCreator, listedCronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
-import type { DueCron, FireCrons, FiredSlot } from './types.ts';
+import type { DueCron, FireCrons, FiredSlot, SkipReason } from './types.ts';
 
 const BATCH = 50;
 const ATTEMPTS = 5;
@@ -89,12 +89,12 @@ async function fireBatch(client: pg.ClientBase, options: FireExcept, parts: Batc
   const plans = await Promise.all(crons.map((cron) => planFiring(cron, now, options, parts)));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, parts);
-  const fired = plans.map(({ cron, creation, refusal, postponement, isSkipped }): FiredSlot => {
+  const fired = plans.map(({ cron, creation, refusal, postponement, skipReason }): FiredSlot => {
     const outcome = creation ? created.get(creation)! : refusal;
     const { cronId, nextRunDate } = cron;
     const slot = { cronId, slot: nextRunDate as Date };
     if (postponement) return { ...slot, postponement, cancelled: [] };
-    if (isSkipped) return { ...slot, isSkipped, cancelled: [] };
+    if (skipReason) return { ...slot, skipReason, cancelled: [] };
     if (outcome === undefined) return { ...slot, cancelled: [] };
     // Another process is creating the thread: the whole firing is retried.
     if (outcome instanceof ThreadHeldError) throw outcome;
@@ -113,7 +113,7 @@ interface Plan {
   creation?: EncodedRun;
   refusal?: Error;
   postponement?: Error;
-  isSkipped?: true;
+  skipReason?: SkipReason;
 }
 
 async function planFiring(
@@ -130,7 +130,7 @@ async function planFiring(
     return { cron, next: null, refusal: asError(error) };
   }
   if (cron.isFired) return { cron, next };
-  if (cron.isHalted) return { cron, next, isSkipped: true };
+  if (cron.skipReason) return { cron, next, skipReason: cron.skipReason };
   if (cron.fault) return { cron, next, postponement: cron.fault };
   const inScope = await scopeOfRuns(cron, cipher);
   if (inScope instanceof Error) return { cron, next, postponement: inScope };
@@ -190,8 +190,8 @@ function asError(error: unknown): Error {
 interface ClaimedCron extends DueCron {
   /** True when the slot has its run already: the database's clock was set back. */
   isFired: boolean;
-  /** True when the deployment is halted: the slot passes without a run. */
-  isHalted: boolean;
+  /** Why the slot passes without a run; null when it does not. */
+  skipReason: SkipReason | null;
   /** Its payload as it is stored: its runs are encrypted in the same context. */
   encrypted: Uint8Array;
 }
@@ -246,7 +246,9 @@ const SELECT_DUE = `
   SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
          a.metadata AS assistant_metadata, a.is_system, now() AS present,
          (SELECT k.creator FROM cron_creator k WHERE k.cron_id = c.cron_id) AS creator,
-         EXISTS (SELECT 1 FROM deployment d WHERE d.halt_reason IS NOT NULL) AS is_halted,
+         (SELECT CASE WHEN d.halt_reason IS NOT NULL THEN 'halted'
+                      WHEN d.failed_revision IS NOT NULL THEN 'edit_failed' END
+          FROM deployment d) AS skip_reason,
          EXISTS (SELECT 1 FROM cron_slot s WHERE s.cron_id = c.cron_id AND s.slot = c.next_run_date) AS is_fired
   FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
   WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
@@ -272,7 +274,7 @@ interface ClaimedRow extends CronRow {
   assistant_metadata: Record<string, unknown>;
   is_system: boolean;
   is_fired: boolean;
-  is_halted: boolean;
+  skip_reason: SkipReason | null;
   present: Date;
 }
 
@@ -282,7 +284,7 @@ function claimedCronOf(row: ClaimedRow, cipher: DataCipher): ClaimedCron {
     ...creatorOfRow(row, cipher),
     ...assistantOfRow(row, cipher),
     isFired: row.is_fired,
-    isHalted: row.is_halted,
+    skipReason: row.skip_reason,
     encrypted: row.payload,
   };
 }

@@ -62,17 +62,20 @@ export interface FireCrons {
   toRun(cron: DueCron): AcceptedRun;
 }
 
+/** Why crons skip their slots: the deployment is halted, or the newest edit of its project does not load. */
+export type SkipReason = 'halted' | 'edit_failed';
+
 /** The result of firing a slot. */
 export interface FiredSlot {
   cronId: string;
   slot: Date;
-  /** Absent: no run was created; `refusal`, `postponement` or `isSkipped` says why, unless the slot had its run already. */
+  /** Absent: no run was created. Another field says why, unless the slot had its run already. */
   run?: RunRecord;
   refusal?: Error;
   /** Why the slot stays due: this process fires it again a minute later, and another one may sooner. */
   postponement?: Error;
-  /** True when the slot passed because the deployment is halted. */
-  isSkipped?: true;
+  /** Why the slot passed. */
+  skipReason?: SkipReason;
   /** Runs of the cron's thread that were cancelled for the new run. */
   cancelled: CancelledRun[];
 }

@@ -65,10 +65,10 @@ export class CronScheduler {
       if (inMs > 0) return Math.min(Math.ceil(inMs), LOOK_EVERY_MS);
       const slots = await crons.fire({ graphIds, toRun });
       if (slots.length === 0) return TAKEN_MS;
-      for (const { cronId, slot, refusal, postponement, isSkipped } of slots) {
+      for (const { cronId, slot, refusal, postponement, skipReason } of slots) {
         if (refusal) logger.warn('cron slot refused', { cronId, slot, error: refusal });
         if (postponement) logger.warn('cron slot postponed', { cronId, slot, error: postponement });
-        if (isSkipped) logger.info('cron slot skipped, the deployment is halted', { cronId, slot });
+        if (skipReason) logger.info('cron slot skipped', { cronId, slot, reason: skipReason });
       }
       onFired(slots);
     }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sqlState } from '@runyard/database';
 import type { DesiredHalt, HaltProgress } from '@runyard/deployments';
 import { Semaphore } from '@runyard/deployments';
 import pg from 'pg';
@@ -12,6 +13,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Creating a database copies one of some megabytes, and dropping one waits for a checkpoint. */
 const QUERY_TIMEOUT_MS = 120_000;
 const HALTED_AT_ONCE = 8;
+const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ['42P01', '42703'];
 
 /**
  * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step
@@ -114,6 +116,21 @@ export class DeploymentDatabases {
         return rows[0]!;
       }),
     );
+  }
+
+  /**
+   * Stores the newest edit of the deployment's project when it does not load, null when it does: crons skip their slots
+   * meanwhile. Servers of an earlier release, and those that never came up, have no place for it and no such crons.
+   */
+  async setFailedRevision(access: DatabaseAccess, revisionId: string | null): Promise<void> {
+    await withConnection(access.uri, (client) =>
+      client.query('UPDATE deployment SET failed_revision = $1 WHERE failed_revision IS DISTINCT FROM $1', [
+        revisionId,
+      ]),
+    ).catch((error: unknown) => {
+      const state = sqlState(error);
+      if (state !== UNDEFINED_TABLE && state !== UNDEFINED_COLUMN) throw error;
+    });
   }
 
   #asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -155,7 +155,7 @@ export class DeploymentRollout {
       await store.moveRevision(revision, 'QUEUED');
       return true;
     }
-    let access: StorageAccess;
+    let access: StorageAccess | undefined;
     let running: RunningRevision;
     const interrupted = this.#working.signal;
     const reached = (status: RevisionStatus) => reachStatus(store, revision, status);
@@ -176,10 +176,31 @@ export class DeploymentRollout {
         this.#logger.error('rollout failed, will retry', { revisionId: revision.id, error });
         return false;
       }
-      await failRevision(store, revision, error, this.#logger);
-      return true;
+      return this.#fail(revision, access, error);
     }
     return this.#activate(revision, running, access);
+  }
+
+  /** Ends a revision that failed by its own fault. Returns false when that has to be tried again. */
+  async #fail(revision: RolloutRevision, access: StorageAccess | undefined, error: unknown): Promise<boolean> {
+    try {
+      // A process that ends in between leaves the revision open: it is rolled out, and noted, once more.
+      if (access) await this.#noteEdit(access, revision, 'failed');
+    } catch (cause) {
+      this.#logger.error('failed edit not noted, will retry', { revisionId: revision.id, error: cause });
+      return false;
+    }
+    await failRevision(this.#dependencies.store, revision, error, this.#logger);
+    return true;
+  }
+
+  /**
+   * Notes whether the newest edit of a project that is run in its folder loads: while it does not, its crons pause,
+   * since the folder has the broken code by then. Of anything else, a revision that fails has changed nothing.
+   */
+  async #noteEdit(access: StorageAccess, revision: RolloutRevision, outcome: 'failed' | 'loaded'): Promise<void> {
+    if (revision.source !== ('local_directory' satisfies DeploymentSource)) return;
+    await this.#dependencies.databases.setFailedRevision(access, outcome === 'failed' ? revision.id : null);
   }
 
   /** Builds the revision unless its artifact exists on this machine. */
@@ -198,6 +219,8 @@ export class DeploymentRollout {
     this.#isActivationOpen = true;
     try {
       await this.#letClaim(access, revision.id);
+      // It comes first: a crash after the activation would leave the crons paused.
+      await this.#noteEdit(access, revision, 'loaded');
       const { upstreams, hasCustomAuth } = running;
       // An image contains a server of its own.
       const imageVersion = isImageSource(revision.source) ? null : AGENT_SERVER_LEVEL;
