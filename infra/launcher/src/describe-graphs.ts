@@ -3,7 +3,7 @@ import type { GraphSummary } from '@runyard/contracts';
 import type { PlatformClient } from './platform-client.ts';
 
 /** Graphs that are named one by one: a project may have hundreds. */
-export const GRAPHS_NAMED = 8;
+const GRAPHS_NAMED = 8;
 /** Milliseconds after which graphs are named without what is not known yet: a factory may take its time. */
 const MOMENT_MS = 1_000;
 
