@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
@@ -29,8 +29,24 @@ export const graph = new StateGraph(State)
   .addEdge('begin', 'say')
   .compile();
 `;
+/** A route that answers once the file is gone that its query names. */
+const app = `
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+export const app = async (request) => {
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname !== '/wait') return new Response('', { status: 404 });
+  console.log('the route waits');
+  while (existsSync(searchParams.get('for'))) await pause(10);
+  return new Response('waited');
+};
+`;
 const config = (...graphs: string[]) =>
-  JSON.stringify({ graphs: Object.fromEntries(graphs.map((id) => [id, './src/agent.ts:graph'])), env: '.env' });
+  JSON.stringify({
+    graphs: Object.fromEntries(graphs.map((id) => [id, './src/agent.ts:graph'])),
+    env: '.env',
+    http: { app: './src/app.ts:app' },
+  });
 
 let work: string;
 let platform: Platform;
@@ -40,7 +56,8 @@ beforeAll(async () => {
   work = await realpath(await mkdtemp(path.join(tmpdir(), 'runyard-reload-')));
   await mkdir(path.join(work, 'app/src'), { recursive: true });
   await symlink(path.join(import.meta.dirname, '../node_modules'), path.join(work, 'node_modules'));
-  await edit({ 'src/agent.ts': graph('one'), 'langgraph.json': config('agent'), '.env': 'GREETING=hello' });
+  await edit({ 'src/app.ts': app, 'src/agent.ts': graph('one'), 'langgraph.json': config('agent') });
+  await edit({ '.env': 'GREETING=hello' });
   platform = await startPlatform({ project: path.join(work, 'app'), flags: ['--reload', 'drain'] });
   client = newClient({ apiUrl: platform.url });
 });
@@ -121,6 +138,26 @@ it('edits of code, variables and langgraph.json are live, and threads, streams a
     'bye from four',
   ]);
 });
+
+it('a request that a route of the project is answering outlives the worker of its version', async () => {
+  const gate = path.join(work, 'gate of the route');
+  await writeFile(gate, '');
+  const answered = fetch(`${platform.url}/wait?${new URLSearchParams({ for: gate })}`).then((answer) => answer.text());
+  await waitFor(() => platform.output().includes('the route waits'));
+  const before = await countStoppedWorkers();
+  await editAndWait({ 'src/agent.ts': graph('five') }, 'Reloaded in');
+  await waitFor(async () => (await countStoppedWorkers()) > before, { what: 'the end of the worker' });
+  await rm(gate);
+  expect(await answered).toBe('waited');
+});
+
+async function countStoppedWorkers(): Promise<number> {
+  const folder = path.join(platform.dataDir, 'deployments/logs');
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.jsonl'));
+  const texts = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')));
+  const lines = texts.flatMap((text) => text.split('\n'));
+  return lines.filter((line) => line.includes('"source":"run-worker"') && line.includes('"message":"stopped"')).length;
+}
 
 it('crons start no runs while an edit does not load, and go on with the next good one', async () => {
   const cron = await client.crons.create('agent', {
