@@ -11,6 +11,7 @@ import { prepare } from './bootstrap/prepare.mjs';
 import { readProcessorMinutes } from './bootstrap/processor-time.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
 import { ofBuild, runChecks, runTests } from './bootstrap/test.mjs';
+import { buildImages } from './docker/images.mjs';
 
 const [verb, ...args] = process.argv.slice(2);
 
@@ -49,6 +50,10 @@ const verbs = {
     await prepare();
     process.argv.splice(2, 1);
     await import('./build/pack.mjs');
+  },
+  /** Builds the images of all services, or of those that are named. Needs nothing installed but an engine and git. */
+  async images() {
+    await buildImages(args);
   },
   /** Tests images, the compose file and the container driver on the real engine that `docker` reaches. */
   async containers() {

@@ -42,19 +42,27 @@ export async function listContainers(deploymentId: string, part: string): Promis
 }
 
 /**
- * Builds an image of this checkout. Its stages fetch packages by the machine's own network: it may reach registries
- * where the engine's does not.
+ * Builds images of this checkout, as `<registry>/<name>:<tag>`. Their stages fetch packages by the machine's own network:
+ * it may reach registries where the engine's does not.
  */
-export async function buildImage(dockerfile: string, name: string): Promise<void> {
-  console.log(`building ${name}`);
-  await runDocker('build', '--network', 'host', '--file', dockerfile, '--tag', name, '.');
+export async function buildImages(
+  names: string[],
+  { registry, tag }: { registry: string; tag: string },
+): Promise<void> {
+  const options = ['--network', 'host', '--registry', registry, '--tag', tag];
+  const building = runFile(process.execPath, ['infra/bootstrap.mjs', 'images', ...options, ...names], {
+    cwd: repository,
+  });
+  building.child.stdout?.pipe(process.stdout);
+  await building;
 }
 
 /** Builds the base image of this checkout; `RUNYARD_TEST_BASE_IMAGE` names one that is built already. */
 export async function buildBaseImage(): Promise<{ name: string; remove(): Promise<unknown> }> {
   const given = process.env.RUNYARD_TEST_BASE_IMAGE;
   if (given) return { name: given, remove: async () => undefined };
-  const name = `runyard/agent-server:test-${randomBytes(4).toString('hex')}`;
-  await buildImage('infra/docker/agent-server/Dockerfile', name);
+  const tag = `test-${randomBytes(4).toString('hex')}`;
+  const name = `runyard/agent-server:${tag}`;
+  await buildImages(['agent-server'], { registry: 'runyard', tag });
   return { name, remove: () => runDocker('image', 'rm', name) };
 }

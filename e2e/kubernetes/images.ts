@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { PushToken } from '@runyard/contracts';
-import { buildImage, runDocker } from '../containers/engine.ts';
+import { buildImages, runDocker } from '../containers/engine.ts';
 import { runProgram } from './kubectl.ts';
 
 /** Images are `<REGISTRY>/<service>:<tag>`. */
@@ -29,10 +29,7 @@ export async function prepareImages(services: string[]): Promise<Images> {
   const nameOf = (image: string) => `${REGISTRY}/${image}:${tag}`;
   const names = services.map(nameOf);
   const base = nameOf(BASE);
-  if (given === undefined) {
-    for (const service of services) await buildImage(`services/${service}/Dockerfile`, nameOf(service));
-    await buildImage('infra/docker/agent-server/Dockerfile', base);
-  }
+  if (given === undefined) await buildImages([...services, BASE], { registry: REGISTRY, tag });
   await load(names);
   const remove = async () => {
     if (given === undefined) await runDocker('image', 'rm', ...names, base);

@@ -15,9 +15,31 @@ export async function requireCompose() {
   if (failure) throw new StepError(`Docker Compose is needed, as \`docker compose\`: ${failure}`);
 }
 
-function failureOf(...args) {
+/** Returns whether `docker` has the command of BuildKit, `buildx`. */
+export async function hasBuildx() {
+  return !(await failureOf('buildx', 'version'));
+}
+
+/**
+ * Returns what `docker` answers.
+ *
+ * @throws StepError with its reason when it fails
+ */
+export async function askDocker(...args) {
+  const { failure, stdout } = await callDocker(...args);
+  if (failure) throw new StepError(`docker ${args.join(' ')} failed: ${failure}`);
+  return stdout;
+}
+
+async function failureOf(...args) {
+  return (await callDocker(...args)).failure;
+}
+
+function callDocker(...args) {
   return new Promise((resolve) => {
-    execFile('docker', args, { timeout: ANSWER_MS }, (error, _, stderr) => resolve(error && reasonOf(error, stderr)));
+    execFile('docker', args, { timeout: ANSWER_MS }, (error, stdout, stderr) =>
+      resolve({ stdout, failure: error && reasonOf(error, stderr) }),
+    );
   });
 }
 
