@@ -41,6 +41,9 @@ export async function buildImage(builder, { names, dockerfile, labels, push, pla
   const pushesItself = push && builder.hasIndexes;
   const folder = mkdtempSync(join(tmpdir(), 'runyard-image-'));
   const metadata = join(folder, 'metadata.json');
+  // An interruption ends the process, without what stands below.
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', removeFolder);
   const args = [
     ...(builder.buildx ? ['buildx', 'build', pushesItself ? '--push' : '--load'] : ['build']),
     ...(pushesItself ? ['--metadata-file', metadata] : []),
@@ -56,7 +59,8 @@ export async function buildImage(builder, { names, dockerfile, labels, push, pla
     await run(`Building ${names[0]}`, 'docker', args, { quiet: true });
     if (pushesItself) return { digest: JSON.parse(readFileSync(metadata, 'utf8'))['containerimage.digest'] };
   } finally {
-    rmSync(folder, { recursive: true });
+    removeFolder();
+    process.off('exit', removeFolder);
   }
   if (push) for (const name of names) await run(`Pushing ${name}`, 'docker', ['push', name], { quiet: true });
   const [image] = JSON.parse(await askDocker('image', 'inspect', names[0]));

@@ -87,10 +87,10 @@ it('without BuildKit an image is built, then pushed, and its line has the digest
 });
 
 it.each([
-  ['a builder of its own that pushes attests', 'docker-container', ['--push'], ['--push'], true],
-  ['a builder of its own that hands over to the engine does not', 'docker-container', [], ['--load'], false],
-  ['the builder of an engine that stores no attestations does not', 'docker', ['--push'], ['--load'], false],
-])('with BuildKit, %s how the image came to be', async (_, driver, flags, expected, isAttested) => {
+  ['a builder of its own attests what it pushes', 'docker-container', ['--push'], ['--push'], true],
+  ['what a builder of its own hands over to the engine is not attested', 'docker-container', [], ['--load'], false],
+  ['an engine whose store holds no attestations is asked for none', 'docker', ['--push'], ['--load'], false],
+])('with BuildKit, %s', async (_, driver, flags, expected, isAttested) => {
   const args = ['gateway', '--registry', 'registry.example.com', ...flags];
   const { code, stderr } = await images(args, { DOCKER_FAKE_BUILDX: driver });
   expect([code, stderr]).toEqual([0, '']);
