@@ -6,6 +6,7 @@ export { startGraphHost } from './graph-host.ts';
 export * from './handler-errors.ts';
 export { javaScriptHost } from './host-command.ts';
 export { type HostUser, hostUserOf } from './host-user.ts';
+export { logOfProject } from './log-of-project.ts';
 export { hasLoopbackToken, type LoopbackServer, openLoopback } from './loopback-server.ts';
 export { SharedHost } from './shared-host.ts';
 export { SocketFolder } from './socket-folder.ts';

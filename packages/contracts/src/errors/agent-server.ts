@@ -183,7 +183,7 @@ export const AGENT_SERVER_ERRORS = {
     status: 503,
     meaning:
       'A handler of `encryption.path` threw, took longer than 5 s, or returned nonsense when it was asked for the context of a request, or to encrypt a data key or values of JSON. Nothing was written.',
-    remedy: 'Read the log lines `project encryption failed`, and those with `source: project`.',
+    remedy: 'Read the log lines `project encryption failed`, and those with `from: project`.',
   },
   stream_unavailable: {
     status: 503,
@@ -193,12 +193,12 @@ export const AGENT_SERVER_ERRORS = {
   project_not_loaded: {
     status: 503,
     meaning: "The process with the project's code ended and could not be started again.",
-    remedy: 'Read the log lines with `source: project`.',
+    remedy: 'Read the log lines with `from: project`.',
   },
   project_unresponsive: {
     status: 503,
     meaning:
       "The project's own code crashed its process, blocked it for `GRAPH_HOST_SILENT_SECONDS`, closed the connection, or returned no state for five minutes: a graph's factory that waits for something.",
-    remedy: 'Read the log lines with `source: project`. The next request starts the process again.',
+    remedy: 'Read the log lines with `from: project`. The next request starts the process again.',
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,5 +1,5 @@
 import { type DataCipher, openDataCipher } from '@runyard/encryption';
-import { type HostUser, hostUserOf, type SharedHost, startGraphHost } from '@runyard/host-client';
+import { type HostUser, hostUserOf, logOfProject, type SharedHost, startGraphHost } from '@runyard/host-client';
 import { openProject, type Project } from '@runyard/project';
 import type { ServiceContext } from '@runyard/service-kit';
 import { hasUserCredentials } from '../auth/user-credentials.ts';
@@ -8,7 +8,7 @@ import { ProjectEncryption } from '../encryption/project-encryption.ts';
 import { type HostKeeper, ProjectHost } from './project-host.ts';
 import { ProjectLoopback } from './project-loopback.ts';
 import { refuseUnmetProtection } from './refused-settings.ts';
-import { logOfProject, SupervisedGraphHost } from './supervised-graph-host.ts';
+import { SupervisedGraphHost } from './supervised-graph-host.ts';
 import { WorkersHost } from './workers-host.ts';
 
 export interface ServedProject {

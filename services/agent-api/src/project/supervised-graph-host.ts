@@ -1,5 +1,4 @@
 import type { GraphHost } from '@runyard/host-client';
-import type { HostLog } from '@runyard/host-protocol';
 import type { Logger } from '@runyard/service-kit';
 import type { HostKeeper } from './project-host.ts';
 
@@ -96,10 +95,4 @@ export class SupervisedGraphHost implements HostKeeper {
   #forget(host: Promise<GraphHost>): void {
     if (this.#host === host) this.#host = undefined;
   }
-}
-
-/** Returns a function that logs what the project's code prints. */
-export function logOfProject(logger: Logger): (line: HostLog) => void {
-  const log = logger.child({ source: 'project' });
-  return ({ level, message, ...fields }) => log[level](message, fields);
 }

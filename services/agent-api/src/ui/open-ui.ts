@@ -1,12 +1,11 @@
 import { extname } from 'node:path';
 import * as contracts from '@runyard/contracts';
-import { bundleUi, type UiFile } from '@runyard/host-client';
+import { bundleUi, logOfProject, type UiFile } from '@runyard/host-client';
 import { NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
 import type { GuardedOperation, RouteGuard } from '../auth/route-guard.ts';
 import type { Config } from '../config.ts';
 import { requestBaseUrl } from '../http/base-url.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
-import { logOfProject } from '../project/supervised-graph-host.ts';
 import { uiElements } from './ui-elements.ts';
 
 export interface Ui {

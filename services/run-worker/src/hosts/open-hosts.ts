@@ -1,6 +1,7 @@
 import {
   type GraphHost,
   hostUserOf,
+  logOfProject,
   openLoopback,
   type SharedHost,
   SocketFolder,
@@ -55,7 +56,7 @@ export async function openHosts(
         publicUrl: config.LANGGRAPH_API_URL,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
-        onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
+        onLog: logOfProject(logger),
         onExit,
       });
       await openApp(host, project);
