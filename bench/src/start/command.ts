@@ -1,75 +1,90 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { readNumber } from '../number-flags.ts';
 import { readMemory } from '../observe/memory-by-process.ts';
 import { writeJson } from '../report/write-json.ts';
 import { startPlatform } from '../targets/platform.ts';
+import { type BenchProject, type Language, prepareProject } from '../targets/projects.ts';
+import { targetPublicPythonServer } from '../targets/public-python-server.ts';
+import { targetPublicServer } from '../targets/public-server.ts';
+import { type FirstAnswer, measureFirstAnswer, type StartedServer } from './first-answer.ts';
+import { formatStarts, type Starts } from './table.ts';
 
-/** Parts that are not ours: what they need is decided by their makers. */
-const SERVERS = ['postgres', 'redis', 'kafka'];
-/** The most that a warm start may take, in seconds, and all our processes, in megabytes. */
-const GOALS = { warmSeconds: 8, megabytes: 900 };
 /** Seconds after which V8 has collected the garbage of the start. */
 const SETTLING_SECONDS = '300';
 
 /**
- * Runs `npm run bench -- start`: prints how long the platform takes to start, first on a new data folder and then again,
- * and what memory its processes have once they have come to rest.
+ * Runs `npm run bench -- start`: prints how long the platform takes from its start to the answer of a first run, on a
+ * new data folder and then again, with the processor time of that, and what memory its processes have once they have
+ * come to rest. With `--compare DIR`, in whose `node_modules` the public in-memory server in JavaScript is, that one and
+ * the one in Python take turns with it, and so does a platform with the project in Python.
  */
 export async function runStartCommand(
   args: string[],
-  { repository, project, say }: { repository: string; project: string; say: (line: string) => void },
+  { repository, say }: { repository: string; say: (line: string) => void },
 ): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
       rounds: { type: 'string', default: '3' },
       settle: { type: 'string', default: SETTLING_SECONDS },
+      compare: { type: 'string' },
       json: { type: 'string' },
     },
   });
   const [rounds, settle] = [readNumber('rounds', values.rounds), readNumber('settle', values.settle)];
-  const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-'));
-  const starts: number[] = [];
-  let memory = new Map<string, number>();
+  const compare = values.compare && resolve(process.env.INIT_CWD ?? process.cwd(), values.compare);
+  const folder = await mkdtemp(join(tmpdir(), 'runyard-bench-'));
+  const running: FirstAnswer['target'][] = [];
   try {
-    for (let start = 0; start <= rounds; start += 1) {
-      const platform = await startPlatform({ repository, project, dataDir });
-      try {
-        say(`${start === 0 ? 'first' : 'warm'} start: ${platform.startSeconds.toFixed(1)} s`);
-        starts.push(platform.startSeconds);
-        if (start < rounds) continue;
-        say(`nothing is asked of it for ${settle} s`);
-        await pause(settle * 1000);
-        memory = await readMemory(platform.rootPid);
-      } finally {
-        await platform.stop();
+    const servers = await listServers({ repository, folder, compare });
+    const starts: Starts[] = servers.map(({ name }) => ({ name, answers: [], memory: new Map() }));
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const [index, server] of servers.entries()) {
+        const others = running.map(({ rootPid }) => rootPid);
+        const { target, ...answer } = await measureFirstAnswer(server, others);
+        const figures = `${answer.seconds.toFixed(1)} s, ${answer.cpuSeconds.toFixed(1)} s of a processor`;
+        say(`${server.name}, ${round === 0 ? 'first' : 'warm'} start: ${figures}`);
+        starts[index]!.answers.push(answer);
+        // They rest together after the last round.
+        if (round === rounds) running.push(target);
+        else await target.stop();
       }
     }
+    say(`nothing is asked of them for ${settle} s`);
+    await pause(settle * 1000);
+    for (const [index, { rootPid }] of running.entries()) starts[index]!.memory = await readMemory(rootPid);
+    await writeJson(values.json, {
+      starts: starts.map(({ memory, ...start }) => ({ ...start, megabytes: Object.fromEntries(memory) })),
+    });
+    process.stdout.write(`\n${formatStarts(starts)}\n`);
   } finally {
-    await rm(dataDir, { recursive: true, force: true });
+    for (const target of running.reverse()) await target.stop();
+    await rm(folder, { recursive: true, force: true });
   }
-  const [first = 0, ...warm] = starts;
-  await writeJson(values.json, { firstSeconds: first, warmSeconds: warm, megabytes: Object.fromEntries(memory) });
-  process.stdout.write(`\n${formatTable(first, warm, memory)}\n`);
 }
 
-function formatTable(first: number, warm: number[], memory: Map<string, number>): string {
-  const row = (name: string, value: number, digits: number, goal?: number) =>
-    `${name.padEnd(34)}${value.toFixed(digits).padStart(8)}${goal === undefined ? '' : `   goal: at most ${goal}`}`;
-  const ours = [...memory].filter(([part]) => !SERVERS.includes(part)).sort(([, a], [, b]) => b - a);
+/** @param where.folder is for the platforms' data */
+async function listServers(where: {
+  repository: string;
+  folder: string;
+  compare: string | undefined;
+}): Promise<StartedServer[]> {
+  const { repository, folder, compare } = where;
+  const platform = (language: Language, { folder: project, environment: env }: BenchProject) => ({
+    name: `runyard ${language}`,
+    start: () => startPlatform({ repository, project, dataDir: join(folder, language), env, isSettled: false }),
+  });
+  const javascript = await prepareProject('javascript');
+  if (compare === undefined) return [platform('javascript', javascript)];
+  const python = await prepareProject('python');
   return [
-    row('first start, seconds', first, 1),
-    row('warm start, seconds, the median', warm.toSorted((a, b) => a - b)[warm.length >> 1] ?? 0, 1, GOALS.warmSeconds),
-    row(
-      'memory of our processes, MB',
-      ours.reduce((sum, [, megabytes]) => sum + megabytes, 0),
-      0,
-      GOALS.megabytes,
-    ),
-    ...ours.map(([part, megabytes]) => row(`  ${part}`, megabytes, 0)),
-  ].join('\n');
+    platform('javascript', javascript),
+    { name: 'langgraph-api', start: () => targetPublicServer({ folder: compare, project: javascript.folder }) },
+    platform('python', python),
+    { name: 'langgraph dev', start: () => targetPublicPythonServer(python.python!, python.folder) },
+  ];
 }

@@ -9,3 +9,8 @@ export interface Target extends Endpoint {
   rootPid?: number;
   stop(): Promise<void>;
 }
+
+/** One that the bench has started. */
+export interface StartedTarget extends Target {
+  rootPid: number;
+}
