@@ -1,4 +1,5 @@
 import type { DescribedGraph } from './describe-graphs.ts';
+import { oneLine } from './one-line.ts';
 
 /**
  * Returns lines that name graphs, one for each that has more than a name, cut at the width of the terminal.
@@ -21,11 +22,6 @@ function detailsOf({ input_keys, tools }: DescribedGraph): string {
   const takes = input_keys && input_keys.length > 0 ? [`takes ${input_keys.join(', ')}`] : [];
   const calls = tools && tools.length > 0 ? [`calls ${tools.join(', ')}`] : [];
   return oneLine([...takes, ...calls].join('; '));
-}
-
-/** Names come from the code of the project: what is no text stays out of the terminal. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 function cut(line: string, columns: number): string {

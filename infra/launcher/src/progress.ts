@@ -85,7 +85,6 @@ class TerminalProgress implements Progress {
     this.#timer = setTimeout(() => {
       const step = [...this.#working].at(-1) ?? this.#latest;
       if (!step) return;
-      if (!step) return;
       const text = timed(`… ${((performance.now() - step.since) / 1_000).toFixed(0)} s: ${step.line.trimStart()}`);
       if (!this.#isRewritten) {
         this.#print(text);

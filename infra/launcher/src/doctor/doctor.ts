@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { reasonOf } from '@runyard/local-infra';
 import { readProject } from '@runyard/project';
+import { oneLine } from '../one-line.ts';
 import type { Check, DoctorContext, Finding } from './check.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PROJECT_CHECKS } from './project-checks.ts';
@@ -48,8 +49,7 @@ export function formatReport({ ready, checks }: DoctorReport): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(({ name, status, message }) => {
     const line = `${status.padEnd('not needed'.length)}  ${name.padEnd(width)}  ${message}`;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
-    return stripVTControlCharacters(line).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+    return oneLine(stripVTControlCharacters(line));
   });
   const missing = checks.filter(({ status }) => status === 'missing').length;
   const verdict = ready ? '`runyard dev` has what it needs.' : `${missing} missing: \`runyard dev\` would not start.`;

@@ -50,23 +50,23 @@ export async function openServedProject(
   const loopback = await ProjectLoopback.open(user, isForUser);
   const environment = loopback.folder.withHome(location.environment);
   lifecycle.onStop('project loopback', () => loopback.close());
-  const openOwn = () =>
-    new SupervisedGraphHost({
-      logger,
-      unresponsiveAfterMs: (config.GRAPH_HOST_SILENT_SECONDS ?? SILENT_SECONDS) * 1000,
-      start: (onExit) =>
-        startGraphHost({
-          ...location,
-          environment,
-          user,
-          loopback: loopback.endpoint,
-          publicUrl: config.LANGGRAPH_API_URL,
-          ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
-          onLog: logOfProject(logger),
-          onExit,
-        }),
-    });
-  const keeper: HostKeeper = shared ? new WorkersHost(shared, lifecycle) : openOwn();
+  const keeper: HostKeeper = shared
+    ? new WorkersHost(shared, lifecycle)
+    : new SupervisedGraphHost({
+        logger,
+        unresponsiveAfterMs: (config.GRAPH_HOST_SILENT_SECONDS ?? SILENT_SECONDS) * 1000,
+        start: (onExit) =>
+          startGraphHost({
+            ...location,
+            environment,
+            user,
+            loopback: loopback.endpoint,
+            publicUrl: config.LANGGRAPH_API_URL,
+            ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
+            onLog: logOfProject(logger),
+            onExit,
+          }),
+      });
   shared?.offerLoopback(loopback.endpoint);
   const host = new ProjectHost(keeper);
   lifecycle.onStop('graph host', () => host.close());

@@ -3,6 +3,7 @@ import { sqlState } from '@runyard/database';
 import type { DesiredHalt, HaltProgress } from '@runyard/deployments';
 import { Semaphore } from '@runyard/deployments';
 import pg from 'pg';
+import { UNDEFINED_COLUMN, UNDEFINED_TABLE } from './missing-schema.ts';
 
 /** Connects to one deployment's database as its own role. */
 export interface DatabaseAccess {
@@ -13,7 +14,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Creating a database copies one of some megabytes, and dropping one waits for a checkpoint. */
 const QUERY_TIMEOUT_MS = 120_000;
 const HALTED_AT_ONCE = 8;
-const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ['42P01', '42703'];
 
 /**
  * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step

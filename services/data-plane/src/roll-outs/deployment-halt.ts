@@ -3,6 +3,7 @@ import type { DesiredHalt, HaltOutcome, HaltProgress } from '@runyard/deployment
 import type { Cipher } from '@runyard/encryption';
 import type { Logger } from '@runyard/service-kit';
 import type { DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
+import { UNDEFINED_COLUMN, UNDEFINED_TABLE } from '../deployment-servers/missing-schema.ts';
 import { findDatabaseAccess } from './revision-specs.ts';
 import type { RolloutStore } from './rollout-store.ts';
 
@@ -19,7 +20,7 @@ const AGAIN_MS = 1_000;
 /** Milliseconds between looks at a deployment in which nothing runs: its servers may still be counting what they ended. */
 const QUIET_AGAIN_MS = 10_000;
 const NOTHING: HaltProgress = { runsCancelled: 0, runsInFlight: 0, runsQueued: 0 };
-const [UNDEFINED_TABLE, UNDEFINED_COLUMN, UNDEFINED_DATABASE] = ['42P01', '42703', '3D000'];
+const UNDEFINED_DATABASE = '3D000';
 
 /**
  * Writes the halt of one deployment into its own database, where its servers and workers read it, and reports how far

@@ -2,7 +2,7 @@ import type { LocalProject } from '@runyard/deployments';
 import { describe, expect, it } from 'vitest';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
-import { childVariables } from './child-environment.ts';
+import { childVariables, variablesOfBoth } from './child-environment.ts';
 
 const platform: PlatformSettings = {
   host: '127.0.0.1',
@@ -120,6 +120,19 @@ describe('the environment of a process', () => {
     expect(env.OUTBOUND_ALLOWED_NETWORKS).toBe('10.0.0.0/8,fd00::/8');
     expect(env).not.toHaveProperty('NODE_OPTIONS');
   });
+});
+
+it.each([
+  [{ memory_mb: 4096, queue_memory_mb: 512 }, '4096'],
+  [{ memory_mb: 512, queue_memory_mb: 2048 }, '2048'],
+  [{ queue_memory_mb: 512 }, ''],
+])('a process of both services with %j gives its graph host the larger limit', (resources, limit) => {
+  const [server, worker] = (['agent-api', 'run-worker'] as const).map((role) =>
+    childVariables({ ...spec({ MODEL_KEY: 'model-key' }), resources }, project(), platform, role),
+  );
+  const { env, secrets } = variablesOfBoth(server!, worker!);
+  expect(JSON.stringify(env)).not.toMatch(/model-key|password/);
+  for (const text of Object.values(secrets)) expect(JSON.parse(text)).toMatchObject({ GRAPH_HOST_HEAP_MB: limit });
 });
 
 describe('the grace of a revision', () => {

@@ -27,3 +27,16 @@ export function childVariables(
     secrets,
   };
 }
+
+/**
+ * Returns the variables of a process that runs both: each finds its own among the secrets, under its name. Their graph
+ * host has the larger of their limits, as each may need all of its own.
+ */
+export function variablesOfBoth(server: ReplicaVariables, worker: ReplicaVariables): ReplicaVariables {
+  const limits = [server, worker].map(({ env }) => Number(env.GRAPH_HOST_HEAP_MB ?? Number.POSITIVE_INFINITY));
+  const largest = Math.max(...limits);
+  // An empty variable is none.
+  const GRAPH_HOST_HEAP_MB = Number.isFinite(largest) ? String(largest) : '';
+  const own = ({ env, secrets }: ReplicaVariables) => JSON.stringify({ ...env, ...secrets, GRAPH_HOST_HEAP_MB });
+  return { env: server.env, secrets: { 'agent-api': own(server), 'run-worker': own(worker) } };
+}

@@ -1,10 +1,10 @@
 import type { ReplicaRole } from '@runyard/deployments';
 import { freePort } from '@runyard/service-kit';
-import { graceSecondsOf, type PlatformSettings, type ReplicaVariables } from '../deployment-variables.ts';
+import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
 import type { RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
 import type { OpenDriver } from '../driver-row.ts';
 import { Child } from './child.ts';
-import { childVariables } from './child-environment.ts';
+import { childVariables, variablesOfBoth } from './child-environment.ts';
 import type { SupervisionOptions } from './launcher.ts';
 import type { ProjectUsers } from './project-users.ts';
 import { startRevision } from './start-revision.ts';
@@ -50,7 +50,7 @@ export class ProcessDriver implements OpenDriver {
           const hasGrace = role === 'run-worker' || worker !== undefined;
           if (worker) {
             const [server, other] = [variablesOf('agent-api', port), variablesOf('run-worker', workerPort)];
-            return new Child({ entry: togetherEntry!, ...together(server, other), hasGrace, onLine });
+            return new Child({ entry: togetherEntry!, ...variablesOfBoth(server, other), hasGrace, onLine });
           }
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
           return new Child({ entry, ...variablesOf(role, port), hasGrace, onLine });
@@ -62,20 +62,4 @@ export class ProcessDriver implements OpenDriver {
   async removeLeftovers(deploymentId: string): Promise<void> {
     await this.#options.users?.clear(deploymentId);
   }
-}
-
-/** Returns the variables of a process that runs both: each finds its own among the secrets, under its name. */
-function together(server: ReplicaVariables, worker: ReplicaVariables): ReplicaVariables {
-  const heap = largerHeap(server.env, worker.env);
-  const own = ({ env: { GRAPH_HOST_HEAP_MB: _limit, ...env }, secrets }: ReplicaVariables) =>
-    JSON.stringify({ ...env, ...heap, ...secrets });
-  const { GRAPH_HOST_HEAP_MB: _limit, ...env } = server.env;
-  return { env, secrets: { 'agent-api': own(server), 'run-worker': own(worker) } };
-}
-
-/** The graph host of both has the larger limit: each may need all of its own. */
-function largerHeap(...environments: Record<string, string>[]): Record<string, string> {
-  const limits = environments.map(({ GRAPH_HOST_HEAP_MB: limit }) => Number(limit ?? Number.POSITIVE_INFINITY));
-  const largest = Math.max(...limits);
-  return Number.isFinite(largest) ? { GRAPH_HOST_HEAP_MB: String(largest) } : {};
 }

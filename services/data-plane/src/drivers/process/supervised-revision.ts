@@ -105,7 +105,8 @@ export class SupervisedRevision implements RunningRevision {
 
   /** Starts the replicas. On a new database agent-api starts first, as it creates the tables for the workers. */
   async start(signal: AbortSignal): Promise<void> {
-    const started = (role: ReplicaRole) => Promise.all(this.#hosts(role).map(({ service }) => service.start(signal)));
+    const started = (role: ReplicaRole) =>
+      Promise.all(this.#processes(role).map(({ service }) => service.start(signal)));
     const agentApis = started('agent-api');
     if (this.#spec.isFirst) await agentApis;
     await Promise.all([agentApis, started('run-worker')]);
@@ -114,10 +115,10 @@ export class SupervisedRevision implements RunningRevision {
   async drain(): Promise<void> {
     this.#isDraining = true;
     // Clients of running runs stay connected to the old agent-api until its workers have finished.
-    const servers = this.#hosts('agent-api');
+    const servers = this.#processes('agent-api');
     const together = servers.filter(({ worker }) => worker !== undefined);
     const isFollowed = this.#waitForRouteChange();
-    await Promise.all([this.#stopAll(this.#hosts('run-worker')), isFollowed.then(() => this.#stopAll(together))]);
+    await Promise.all([this.#stopAll(this.#processes('run-worker')), isFollowed.then(() => this.#stopAll(together))]);
     await this.#stopAll(servers);
     await this.#close();
   }
@@ -137,8 +138,8 @@ export class SupervisedRevision implements RunningRevision {
     return [...this.#replicas].filter((replica) => replica.role === role && !replica.isLeaving);
   }
 
-  /** Returns the replicas with a process of their own, and those that have one which is named after them. */
-  #hosts(role: ReplicaRole): SupervisedReplica[] {
+  /** Returns a replica for each process that is of the role; one that is of both counts as agent-api. */
+  #processes(role: ReplicaRole): SupervisedReplica[] {
     return [...this.#replicas].filter((replica) => replica.role === role && !replica.isGuest);
   }
 
