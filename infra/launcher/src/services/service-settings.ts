@@ -235,8 +235,9 @@ export async function createServiceSettings(options: {
       ...(options.origins.length > 0 && { ROOT_ORIGINS: options.origins.join(',') }),
       ...options.projectUsers,
       DRAIN_SECONDS: '1',
-      // There is no other gateway to go to.
+      // There is no other gateway to go to, neither at a stop nor while the machine is busy.
       DRAIN_WINDOW_SECONDS: '0',
+      HTTP_MAX_ARRIVAL_DELAY_SECONDS: '0',
       ...selectPassedVariables('gateway', options.environment),
       REDIS_KEY_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}`,
     },
