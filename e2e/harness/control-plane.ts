@@ -49,8 +49,11 @@ export async function waitUntilDeployed(
   revisionId = deployment.latest_revision_id,
   apiKey?: string,
 ): Promise<void> {
-  const revision = `/deployments/${deployment.id}/revisions/${revisionId}`;
-  const status = async () =>
-    (await callControlPlane<{ status: string }>('GET', revision, undefined, apiKey)).body.status;
-  await waitFor(async () => (await status()) === 'DEPLOYED', { what: `the revision ${revisionId} being deployed` });
+  const path = `/deployments/${deployment.id}/revisions/${revisionId}`;
+  const ended = async () => {
+    const { body } = await callControlPlane<{ status: string }>('GET', path, undefined, apiKey);
+    return body.status === 'DEPLOYED' || body.status.includes('FAILED') ? body : undefined;
+  };
+  const revision = await waitFor(ended, { what: `the revision ${revisionId} being deployed` });
+  expect(revision).toMatchObject({ status: 'DEPLOYED' });
 }
