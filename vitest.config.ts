@@ -13,17 +13,24 @@ const bundledGraphHosts: Plugin = {
   },
 };
 
-/** Tests that kill processes at many moments: they take minutes, and run by `npm run test:kills`. */
-export const killTests = '**/*.kills.test.ts';
-/** Tests on a real container engine, which `npm run test:containers` runs. */
-export const engineTests = '**/*.engine.test.ts';
+/** Tests beside those of `npm test`: they take minutes, or need a machine of their own. */
+export const apart = {
+  /** Process time of single requests, which others on the machine would change. By `npm run test:costs`. */
+  costs: '**/*.costs.test.ts',
+  /** A real container engine. By `npm run test:containers`. */
+  engine: '**/*.engine.test.ts',
+  /** Processes killed at many moments. By `npm run test:kills`. */
+  kills: '**/*.kills.test.ts',
+  /** Data of earlier releases, and earlier releases of libraries. By `npm run test:older`. */
+  older: '**/*.older.test.ts',
+};
 export const notTests = ['**/node_modules/**', '**/dist/**', '**/generated/**'];
 
 /**
  * Runs unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`,
- * and so have those that kill processes at many moments.
+ * and so have those that run apart.
  */
-export default defineConfig({
+const unit = defineConfig({
   plugins: [bundledGraphHosts],
   test: {
     globalSetup: [
@@ -43,7 +50,7 @@ export default defineConfig({
       'e2e/{harness,kits,pages}/*.test.ts',
       'e2e/faults/{bench,report,soak}/**/*.test.ts',
     ],
-    exclude: [...notTests, killTests, engineTests],
+    exclude: [...notTests, ...Object.values(apart)],
     pool: 'forks',
     // Files share processes: their imports are loaded once, not once for each file, which was a tenth of all their
     // time.
@@ -67,14 +74,22 @@ export default defineConfig({
         'outages',
         'kubernetes-projects',
         'remote-projects',
-        'older-lines',
         'loading',
         'encryption',
         'host-suite',
-        'former-rows',
         'infrastructure',
       ]),
     },
     ...hangLimits,
   },
 });
+export default unit;
+
+/** Runs tests that are apart, with what those of `npm test` have. */
+export function runApart(kind: keyof typeof apart) {
+  return defineConfig({
+    ...unit,
+    root: fileURLToPath(new URL('.', import.meta.url)),
+    test: { ...unit.test, include: [apart[kind]], exclude: notTests },
+  });
+}

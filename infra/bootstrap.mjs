@@ -82,6 +82,10 @@ const suites = {
   soak: { name: 'The soak', tool: 'tsx', with: ['e2e/faults/soak.ts'] },
   /** Kills services, workers and the processes that run projects at every step of what they do. */
   kills: { name: 'The tests that kill services', tool: 'vitest', with: configOf('kills'), env: ofBuild },
+  /** Moves data of earlier releases, and runs graphs with earlier releases of LangGraph. */
+  older: { name: 'The tests with older releases', tool: 'vitest', with: configOf('older'), env: ofBuild },
+  /** Measures what requests of strangers cost each service. */
+  costs: { name: 'The tests of costs', tool: 'vitest', with: configOf('costs'), env: ofBuild },
   /** Fuzzes a platform of its own with requests from its OpenAPI documents. */
   fuzz: { name: 'The fuzzer', tool: 'tsx', with: ['e2e/fuzz/main.ts'] },
   /** Runs the public conformance suite of MCP against a platform of its own. */

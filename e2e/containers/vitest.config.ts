@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import unit, { engineTests, notTests } from '../../vitest.config.ts';
+import unit, { apart, notTests } from '../../vitest.config.ts';
 
 /**
  * Runs the tests that need a real container engine, one file at a time: each compares what the engine has before and
@@ -11,7 +11,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('../../', import.meta.url)),
   test: {
     ...unit.test,
-    include: ['e2e/containers/*.test.ts', engineTests],
+    include: ['e2e/containers/*.test.ts', apart.engine],
     exclude: notTests,
     maxWorkers: 1,
     bail: 1,

@@ -8,7 +8,7 @@ import {
 } from './deployment.ts';
 
 /** Unused deployments stop after this time, so that they take nothing from the tests of other services. */
-const IDLE_MS = 20_000;
+const IDLE_MS = 60_000;
 /** The rows that running processes renew themselves. */
 const RENEWED_TABLES = ['api_server', 'duty', 'worker'];
 /** The timers of a test that moves its clock are none for a deployment that outlives it. */

@@ -1,4 +1,5 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { LINK_PACKAGES } from '@runyard/test-kit/built-project';
@@ -18,9 +19,14 @@ async function beginBuild(name: string): Promise<{ id: string; revisionId: strin
   const { id } = await createEmpty(platform);
   const path = join(platform.folder, name);
   const held = `touch ${path} && while [ ! -e ${platform.folder}/open ]; do sleep 0.05; done`;
-  const { body } = await deploy(platform, id, { install_command: `${held} && ${LINK_PACKAGES}` });
-  await waitFor(async () => (await readFile(path).catch(() => null)) !== null, { what: `the build ${name}` });
-  return { id, revisionId: body.latest_revision_id! };
+  const { status, body } = await deploy(platform, id, { install_command: `${held} && ${LINK_PACKAGES}` });
+  expect(status, JSON.stringify(body)).toBe(200);
+  const revisionId = body.latest_revision_id!;
+  await platform.untilStatus(id, revisionId, 'BUILDING');
+  await waitFor(() => existsSync(path), { what: `the build ${name}` }).catch((error: Error) => {
+    throw new Error(`${error.message}: ${platform.output().slice(-8000)}`);
+  });
+  return { id, revisionId };
 }
 
 /** Leaves what the release before builders leaves: rows that know no orders, and no queue. */

@@ -1,0 +1,4 @@
+import { runApart } from '../../vitest.config.ts';
+
+/** Measures what requests of strangers cost each service. */
+export default runApart('costs');
