@@ -58,6 +58,7 @@ async function startGateway(
     supervisor,
     repository: work,
     logDir: join(work, 'logs'),
+    compiledDir: join(work, 'compiled'),
     progress,
     untilNeeded,
   });

@@ -25,6 +25,8 @@ export interface ProcessOptions extends ProcessSettings {
   supervisor: Supervisor;
   repository: string;
   logDir: string;
+  /** The folder in which Node.js, from 22 on, keeps what it has compiled of a bundle. */
+  compiledDir: string;
   /** Gives up a start in flight. */
   stopping?: AbortSignal;
 }
@@ -75,6 +77,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
     env: {
       ...inheritedEnvironment(),
       HOST: '127.0.0.1',
+      NODE_COMPILE_CACHE: options.compiledDir,
       ...options.env,
       RUNYARD_SECRETS_FD: '3',
       RUNYARD_PARENT_FD: '4',

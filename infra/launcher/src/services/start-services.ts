@@ -35,7 +35,8 @@ export async function startServices(options: {
   projectUsers: ProjectUserSettings | null;
 }): Promise<Services> {
   const logDir = join(options.dataDir, 'logs');
-  await mkdir(logDir, { recursive: true, mode: 0o700 });
+  const compiledDir = join(options.dataDir, 'compiled');
+  for (const folder of [logDir, compiledDir]) await mkdir(folder, { recursive: true, mode: 0o700 });
   const { settings, internalToken } = await createServiceSettings({ ...options, environment: process.env });
   const processes = assignProcesses(settings, process.env);
   const builds = buildQueueOf(settings);
@@ -44,6 +45,7 @@ export async function startServices(options: {
       ...options,
       ...settings,
       logDir,
+      compiledDir,
       untilNeeded: settings.name === 'builder' ? (signal) => waitForBuild(builds, signal) : undefined,
     }),
   );

@@ -1,5 +1,5 @@
 import type { LocalProject } from '@runyard/deployments';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
 import { childVariables, variablesOfBoth } from './child-environment.ts';
@@ -52,6 +52,13 @@ describe('the environment of a process', () => {
     });
     expect(secrets.DATABASE_URI).toContain('database-password');
     delete process.env.SOMETHING_OF_THE_PLATFORM;
+  });
+
+  it('has the folder of compiled bundles', () => {
+    vi.stubEnv('NODE_COMPILE_CACHE', '/var/lib/runyard/compiled');
+    const { env } = childVariables(spec({}), project(), platform, 'run-worker');
+    vi.unstubAllEnvs();
+    expect(env.NODE_COMPILE_CACHE).toBe('/var/lib/runyard/compiled');
   });
 
   it('has the login of deployments at Kafka for the server alone, beside what its project gets', () => {

@@ -11,9 +11,12 @@ export function childVariables(
   role: 'agent-api' | 'run-worker',
 ): ReplicaVariables {
   const { env, secrets } = replicaVariables(spec, { ...project.env, ...spec.secrets }, platform, role);
+  const { NODE_COMPILE_CACHE } = process.env;
   return {
     env: {
       ...machineEnvironment(process.env),
+      // Bundles of the platform share it; the project's code, which could change what is in it, is not told of it.
+      ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
       ...env,
       HOST: platform.host,
       ...(platform.stopGraceSeconds !== undefined && {
