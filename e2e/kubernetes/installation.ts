@@ -164,8 +164,12 @@ export async function rollBack(): Promise<void> {
   await helm('rollback', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '8m');
 }
 
+/** Runs `helm uninstall`, and waits until all is gone. */
 export async function uninstall(): Promise<void> {
-  await helm('uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '5m');
+  // Helm waits for what the chart names alone. In the foreground, that is gone after the pods and claims it owns, which
+  // may take as long as a gateway drains.
+  const cascade = ['--cascade', 'foreground'];
+  await helm('uninstall', RELEASE, '--namespace', NAMESPACE, ...cascade, '--wait', '--timeout', '5m');
 }
 
 /** Makes the administrator's key by the command that the chart's notes name. */
