@@ -55,7 +55,14 @@ export class InternalClient {
       body: question && JSON.stringify(question),
       signal: AbortSignal.timeout(this.#timeoutMs),
     });
-    return { status: response.status, body: await response.json() };
+    const { status } = response;
+    const text = await response.text();
+    try {
+      return { status, body: JSON.parse(text) };
+    } catch (cause) {
+      const told = `${this.#service} answers ${status} with ${text.length} characters that are no JSON`;
+      throw new Error(told, { cause });
+    }
   }
 }
 
