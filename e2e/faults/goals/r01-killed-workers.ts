@@ -51,7 +51,8 @@ export const goal: Goal = {
     measureExecutions(bench, attempts, kills);
     await measureStarts(bench, deployment, attempts);
     measureResumptions(bench, attempts, kills);
-    interviews.measure(bench, Math.floor(wanted.kills / 4));
+    // A few kills may all miss the moments of a question.
+    interviews.measure(bench, bench.tier === 'full' ? Math.floor(wanted.kills / 4) : 0);
   },
 };
 
