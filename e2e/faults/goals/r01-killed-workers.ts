@@ -43,7 +43,8 @@ export const goal: Goal = {
     });
     const wanted = { runs: bench.size({ fast: 24, full: 300 }), kills: bench.size({ fast: 5, full: 100 }) };
     const interviews = new Interviews(deployment, bench.random.fork('interviews'));
-    const { kills, runs } = await killWorkers(bench, deployment, { ...wanted, interviews });
+    const cutRuns = Math.floor(wanted.kills / 4);
+    const { kills, runs } = await killWorkers(bench, deployment, { ...wanted, interviews, cutRuns });
     await deployment.audit.untilAllEnded(120_000);
     bench.measureEnough('workers killed', kills.size, wanted.kills);
     await measureRuns(bench, deployment, runs, wanted.runs);
@@ -51,16 +52,18 @@ export const goal: Goal = {
     measureExecutions(bench, attempts, kills);
     await measureStarts(bench, deployment, attempts);
     measureResumptions(bench, attempts, kills);
-    // A few kills may all miss the moments of a question.
-    interviews.measure(bench, bench.tier === 'full' ? Math.floor(wanted.kills / 4) : 0);
+    interviews.measure(bench, cutRuns);
   },
 };
 
-/** Kills each worker again and again, all of them concurrently, while runs keep coming. */
+/**
+ * Kills each worker again and again, all of them concurrently, while runs keep coming: as often as wanted, and until
+ * enough kills have met a question or an answer, which a few may all miss.
+ */
 async function killWorkers(
   bench: Bench,
   deployment: BenchDeployment,
-  wanted: { runs: number; kills: number; interviews: Interviews },
+  wanted: { runs: number; kills: number; interviews: Interviews; cutRuns: number },
 ): Promise<{ kills: Kills; runs: BenchRun[] }> {
   const kills: Kills = new Map();
   const runs: BenchRun[] = [];
@@ -83,10 +86,12 @@ async function killWorkers(
       await pause(100);
     }
   })();
-  const [livesAtLeastMs, livesAtMostMs] = bench.tier === 'fast' ? [300, 2_500] : [3_000, 9_000];
+  const isEnough = () => left <= 0 && wanted.interviews.cutRuns >= wanted.cutRuns;
   await Promise.all(
     deployment.workers.map(async (worker) => {
-      while (left > 0) {
+      while (!isEnough()) {
+        // Those beyond what is wanted let runs get on, so that they end.
+        const [livesAtLeastMs, livesAtMostMs] = bench.tier === 'fast' && left > 0 ? [300, 2_500] : [3_000, 9_000];
         left -= 1;
         await pause(bench.random.integer(livesAtLeastMs, livesAtMostMs));
         const { pid } = worker;
