@@ -32,15 +32,15 @@ export async function startRevision(
     });
   } catch (error) {
     await (revision ? revision.stop(0) : log.close());
-    const message = outer.aborted ? undefined : describeStartError(error, timeoutMs);
+    const message = describeStartError(error, timeoutMs, outer);
     throw message === undefined ? error : new RevisionStartError(withLastLines(message, log), { cause: error });
   }
 }
 
 /** Returns undefined for an error that says nothing about the revision. */
-function describeStartError(error: unknown, timeoutMs: number): string | undefined {
+function describeStartError(error: unknown, timeoutMs: number, outer: AbortSignal): string | undefined {
   if (error instanceof RevisionStartError) return error.message;
   // The time was over before a process could be asked how it is.
-  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+  const isLate = !outer.aborted && error instanceof DOMException && error.name === 'TimeoutError';
   return isLate ? `The revision was not healthy in time: it was not started within ${timeoutMs / 1000} s` : undefined;
 }
