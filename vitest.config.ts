@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin } from 'vitest/config';
+import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
 import { hangLimits } from './packages/test-kit/src/hang-limit.ts';
 import { createLongestFirstSequencer } from './packages/test-kit/src/longest-first.ts';
 
@@ -15,7 +15,7 @@ const bundledGraphHosts: Plugin = {
 
 /** Tests beside those of `npm test`: they take minutes, or need a machine of their own. */
 export const apart = {
-  /** Process time of single requests, which others on the machine would change. By `npm run test:costs`. */
+  /** Processor time of single requests, which others on the machine would change. By `npm run test:costs`. */
   costs: '**/*.costs.test.ts',
   /** A real container engine. By `npm run test:containers`. */
   engine: '**/*.engine.test.ts',
@@ -24,7 +24,7 @@ export const apart = {
   /** Data of earlier releases, and earlier releases of libraries. By `npm run test:older`. */
   older: '**/*.older.test.ts',
 };
-export const notTests = ['**/node_modules/**', '**/dist/**', '**/generated/**'];
+const notTests = ['**/node_modules/**', '**/dist/**', '**/generated/**'];
 
 /**
  * Runs unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`,
@@ -85,11 +85,11 @@ const unit = defineConfig({
 });
 export default unit;
 
-/** Runs tests that are apart, with what those of `npm test` have. */
-export function runApart(kind: keyof typeof apart) {
+/** Runs the files of these patterns alone, with what the tests of `npm test` have, and further settings. */
+export function runApart(include: string[], settings: ViteUserConfig['test'] = {}) {
   return defineConfig({
     ...unit,
     root: fileURLToPath(new URL('.', import.meta.url)),
-    test: { ...unit.test, include: [apart[kind]], exclude: notTests },
+    test: { ...unit.test, include, exclude: notTests, ...settings },
   });
 }

@@ -1,4 +1,4 @@
-import { runApart } from '../../vitest.config.ts';
+import { apart, runApart } from '../../vitest.config.ts';
 
 /** Measures what requests of strangers cost each service. */
-export default runApart('costs');
+export default runApart([apart.costs]);

@@ -52,7 +52,7 @@ export async function waitUntilDeployed(
   const path = `/deployments/${deployment.id}/revisions/${revisionId}`;
   const ended = async () => {
     const { body } = await callControlPlane<{ status: string }>('GET', path, undefined, apiKey);
-    return body.status === 'DEPLOYED' || body.status.includes('FAILED') ? body : undefined;
+    return /DEPLOYED|FAILED|INTERRUPTED|SKIPPED/.test(body.status) ? body : undefined;
   };
   const revision = await waitFor(ended, { what: `the revision ${revisionId} being deployed` });
   expect(revision).toMatchObject({ status: 'DEPLOYED' });

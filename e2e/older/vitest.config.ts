@@ -1,4 +1,4 @@
-import { runApart } from '../../vitest.config.ts';
+import { apart, runApart } from '../../vitest.config.ts';
 
 /** Runs the tests with data of earlier releases, and with earlier releases of libraries. */
-export default runApart('older');
+export default runApart([apart.older]);
