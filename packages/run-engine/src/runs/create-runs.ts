@@ -1,4 +1,4 @@
-import { containsAny, toSqlJson, toSqlText } from '@runyard/database';
+import { containsAny, toSqlJson } from '@runyard/database';
 import { ConflictError, NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { ThreadHeldError, TooManyPushConfigsError } from '../errors.ts';
@@ -12,10 +12,11 @@ import type { StoredPushConfig } from '../tasks/stored-push-config.ts';
 import { fencesOfNewThreads, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn } from '../threads/thread-ttl.ts';
 import type { ThreadTtl } from '../threads/types.ts';
-import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
+import { recordRefusedWebhooks } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
 import { continueTasks } from './continue-tasks.ts';
 import type { EncodedRun } from './encode-run.ts';
+import { INPUT_PARAMETERS, inputValues, SELECT_INPUT, STORED_COLUMNS } from './run-input.ts';
 import type { CancelledRun, CreatedRun } from './types.ts';
 
 export interface CreationRules {
@@ -292,10 +293,7 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[], events: Ru
   const { rows } = await client.query<{ created_at: Date }>({
     name: 'engine_insert_runs',
     text: `WITH input AS (
-             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::jsonb[], $5::bytea[], $6::text[], $7::boolean[],
-                                  $8::float8[], $9::text[], $10::jsonb[])
-               WITH ORDINALITY AS i (run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread, delay,
-                                     graph_id, webhooks, position)
+             ${SELECT_INPUT}
            ), fences AS (
              INSERT INTO thread_fence (thread_id, head_ready_at)
              SELECT thread_id, now() + make_interval(secs => delay) FROM input WHERE NOT keeps_thread
@@ -309,30 +307,16 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[], events: Ru
              -- Threads made by this transaction have it all already; those whose runs it has ended are not busy any more.
              WHERE t.thread_id = i.thread_id AND i.keeps_thread AND (t.updated_at <> now() OR t.status <> 'busy')
            ), events AS (
-             ${insertEvents('input', 11)}
+             ${insertEvents('input', INPUT_PARAMETERS + 1)}
            )
-           INSERT INTO run (run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, keeps_thread, ready_at,
-                            webhooks)
-           SELECT run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread,
-                  now() + make_interval(secs => delay), webhooks
+           INSERT INTO run (${STORED_COLUMNS}, ready_at)
+           SELECT ${STORED_COLUMNS}, now() + make_interval(secs => delay)
            FROM input
            -- A halt that was committed before this statement refuses all of them.
            WHERE NOT EXISTS (SELECT 1 FROM deployment WHERE halt_reason IS NOT NULL)
            ORDER BY position
            RETURNING created_at`,
-    values: [
-      items.map((item) => item.runId),
-      items.map((item) => item.threadId),
-      items.map((item) => item.assistantId),
-      items.map((item) => toSqlJson(item.storedMetadata)),
-      items.map((item) => item.storedKwargs),
-      items.map((item) => item.multitaskStrategy),
-      items.map((item) => item.keepsThread),
-      items.map((item) => item.afterSeconds ?? 0),
-      items.map((item) => toSqlText(item.graphId)),
-      items.map(webhooksColumn),
-      ...templateValues(events.templates.created),
-    ],
+    values: [...inputValues(items), ...templateValues(events.templates.created)],
   });
   const [first] = rows;
   if (!first) throw await haltedError(client);

@@ -1,46 +1,41 @@
 import { type DataCipher, EncryptionError } from '@runyard/encryption';
 import type { RunRecord } from './types.ts';
 
-/** The columns of a run that clients may see. */
-export const RUN_COLUMNS = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-  keeps_thread, cancel_action, cancel_reason, first_event_id, error, created_at, updated_at`;
+/** The columns of a run that clients may see, by the fields of its record. */
+const COLUMNS = {
+  runId: 'run_id',
+  threadId: 'thread_id',
+  assistantId: 'assistant_id',
+  status: 'status',
+  metadata: 'metadata',
+  kwargs: 'kwargs',
+  multitaskStrategy: 'multitask_strategy',
+  attempt: 'attempt',
+  keepsThread: 'keeps_thread',
+  cancelAction: 'cancel_action',
+  cancelReason: 'cancel_reason',
+  firstEventId: 'first_event_id',
+  error: 'error',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+} as const satisfies Record<Exclude<keyof RunRecord, 'fault'>, string>;
 
-export interface RunRow {
-  run_id: string;
-  thread_id: string;
-  assistant_id: string;
-  status: RunRecord['status'];
-  metadata: Record<string, unknown>;
-  kwargs: Buffer;
-  multitask_strategy: RunRecord['multitaskStrategy'];
-  attempt: number;
-  keeps_thread: boolean;
-  cancel_action: RunRecord['cancelAction'];
-  cancel_reason: string | null;
-  first_event_id: string | null;
-  error: RunRecord['error'];
-  created_at: Date;
-  updated_at: Date;
-}
+type Field = keyof typeof COLUMNS;
+
+const FIELDS = Object.entries(COLUMNS) as [Field, (typeof COLUMNS)[Field]][];
+
+export const RUN_COLUMNS = FIELDS.map(([, column]) => column).join(', ');
+
+/** A run as it is stored: its arguments are bytes, its metadata may be encrypted. */
+export type RunRow = { [F in Field as (typeof COLUMNS)[F]]: F extends 'kwargs' ? Buffer : RunRecord[F] };
 
 /** @throws EncryptionError when its arguments or metadata cannot be decrypted */
 export function runOfRow(row: RunRow, cipher: DataCipher): RunRecord {
+  const stored = Object.fromEntries(FIELDS.map(([field, column]) => [field, row[column]]));
   return {
-    runId: row.run_id,
-    threadId: row.thread_id,
-    assistantId: row.assistant_id,
-    status: row.status,
+    ...(stored as Pick<RunRecord, Field>),
     metadata: cipher.json.decrypt(row.metadata),
     kwargs: JSON.parse(cipher.decrypt(row.kwargs).toString('utf8')),
-    multitaskStrategy: row.multitask_strategy,
-    attempt: row.attempt,
-    keepsThread: row.keeps_thread,
-    cancelAction: row.cancel_action,
-    cancelReason: row.cancel_reason,
-    firstEventId: row.first_event_id,
-    error: row.error,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
 }
 
