@@ -21,6 +21,8 @@ export interface BenchFlags {
   areUsersWanted: boolean;
   /** The language of the project. In Python it is also measured on the public Python server. */
   language: Language;
+  /** An earlier commit, whose platform is measured on the same project. */
+  against?: string | undefined;
   /** The folder in whose `node_modules` the public in-memory server is, to be measured on the same project. */
   compare?: string | undefined;
   /** The file for the numbers as JSON; `-` for standard output, in place of the tables. */
@@ -41,6 +43,9 @@ export const usage = `npm run bench -- [options]
   --users               also measure agent-api with an auth handler of the project (both with encryption at rest)
   --compare DIR         also measure @langchain/langgraph-api from DIR/node_modules on the same project
   --json FILE           write the numbers as JSON; - prints them instead of the tables
+
+npm run bench -- against COMMIT [options]
+  measure the platform of another commit beside this one (default 5 rounds of 3 seconds, 1 and 32 clients, --no-direct)
 
 npm run bench -- host [--rounds N] [--json FILE]
   what the process is capable of that runs graphs in Python: its start, its memory, its events, and nodes that block
@@ -67,14 +72,18 @@ npm run bench -- states [--mb A,B] [--rounds N] [--json FILE]
 
 /** @throws Error with a sentence for the person at the keyboard */
 export function readFlags(args: string[]): BenchFlags {
+  const isAgainst = args[0] === 'against';
+  if (isAgainst && (args[1] === undefined || args[1].startsWith('-')))
+    throw new Error('Name the commit to measure against: npm run bench -- against COMMIT.');
+  const against = isAgainst ? args[1] : undefined;
   const { values } = parseArgs({
-    args,
+    args: isAgainst ? args.slice(2) : args,
     options: {
       url: { type: 'string' },
       key: { type: 'string' },
-      clients: { type: 'string', default: '1,8,32' },
-      seconds: { type: 'string', default: '5' },
-      rounds: { type: 'string', default: '1' },
+      clients: { type: 'string', default: isAgainst ? '1,32' : '1,8,32' },
+      seconds: { type: 'string', default: isAgainst ? '3' : '5' },
+      rounds: { type: 'string', default: isAgainst ? '5' : '1' },
       workloads: { type: 'string' },
       'no-direct': { type: 'boolean', default: false },
       users: { type: 'boolean', default: false },
@@ -97,9 +106,10 @@ export function readFlags(args: string[]): BenchFlags {
     seconds: readNumber('seconds', values.seconds),
     rounds: readNumber('rounds', values.rounds),
     workloads: values.workloads?.split(',').map(findWorkload) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
-    isDirectWanted: !values['no-direct'] && values.url === undefined,
+    isDirectWanted: !values['no-direct'] && values.url === undefined && !isAgainst,
     areUsersWanted: values.users,
     language,
+    against,
     compare: values.compare && resolve(here, values.compare),
     json: values.json && (values.json === '-' ? '-' : resolve(here, values.json)),
     help: values.help,

@@ -12,6 +12,7 @@ import { runScaleCommand } from './scale/command.ts';
 import { runStartCommand } from './start/command.ts';
 import { runStatesCommand } from './states/command.ts';
 import { startAgentServer } from './targets/agent-server.ts';
+import { buildCommit } from './targets/built-commit.ts';
 import { targetExistingDeployment } from './targets/existing-deployment.ts';
 import { startPlatform } from './targets/platform.ts';
 import { type BenchProject, prepareProject } from './targets/projects.ts';
@@ -55,8 +56,10 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopAll().finally(() => process.exit(130)));
   }
+  const { against: ref } = flags;
+  const against = ref === undefined ? undefined : { ref, folder: await buildCommit(repository, ref, say) };
   try {
-    for (const start of starters(flags, await prepareProject(flags.language))) {
+    for (const start of starters({ ...flags, against }, await prepareProject(flags.language))) {
       const target = await start();
       targets.push(target);
       say(`${target.name} is up at ${target.url}`);
@@ -70,7 +73,16 @@ async function main(): Promise<void> {
 }
 
 function starters(
-  { url, key, isDirectWanted, areUsersWanted, compare }: BenchFlags,
+  {
+    url,
+    key,
+    isDirectWanted,
+    areUsersWanted,
+    against,
+    compare,
+  }: Omit<BenchFlags, 'against'> & {
+    against: { ref: string; folder: string } | undefined;
+  },
   { folder: project, environment, python }: BenchProject,
 ): (() => Promise<Target>)[] {
   // Users need encryption at rest: without it on both sides its cost would count as theirs.
@@ -88,6 +100,12 @@ function starters(
     ...(areUsersWanted
       ? [() => startAgentServer({ repository, project, name: 'with users', env: { ...env, ...users }, headers })]
       : []),
+    ...(against === undefined
+      ? []
+      : [
+          () =>
+            startPlatform({ repository: against.folder, project, env: environment, kafka: true, name: against.ref }),
+        ]),
     ...(compare === undefined ? [] : [() => targetPublicServer({ folder: compare, project })]),
     ...(python === undefined ? [] : [() => targetPublicPythonServer(python, project)]),
   ];
@@ -100,7 +118,8 @@ async function measureAll(flags: BenchFlags, targets: Target[]): Promise<Measure
   for (let round = 1; round <= flags.rounds; round += 1) {
     for (const workload of flags.workloads) {
       for (const clients of flags.clients) {
-        for (const target of targets) {
+        // Whoever is first in one round is last in the next.
+        for (const target of round % 2 === 0 ? targets.toReversed() : targets) {
           const { seconds } = flags;
           const measured = await measure({ target, targets, workload, clients, seconds, round });
           measurements.push(measured);

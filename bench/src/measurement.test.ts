@@ -63,20 +63,27 @@ describe('a measurement', () => {
   });
 });
 
+const measurement: Measurement = {
+  target: 'gateway',
+  workload: 'durable',
+  clients: 1,
+  round: 1,
+  operations: 10,
+  failures: 0,
+  perSecond: 1,
+  p50Ms: 1,
+  p99Ms: 2,
+  maxMs: 3,
+  cpuMsPerOperation: { 'load driver': 1 },
+  stages: {},
+};
+
 it('the tables put targets side by side with their ratio, and more clients beside fewer', () => {
   const row = (target: string, clients: number, perSecond: number): Measurement => ({
+    ...measurement,
     target,
-    workload: 'durable',
     clients,
-    round: 1,
-    operations: 10,
-    failures: 0,
     perSecond,
-    p50Ms: 1,
-    p99Ms: 2,
-    maxMs: 3,
-    cpuMsPerOperation: { 'load driver': 1 },
-    stages: {},
   });
   const text = formatTables([
     row('gateway', 1, 50),
@@ -95,6 +102,20 @@ it('the tables put targets side by side with their ratio, and more clients besid
     '2.0',
     '0.50×',
     '1.00×',
+    '1.00×',
   ]);
-  expect(lines.find(([first]) => first === '32')?.slice(-2)).toEqual(['0.80×', '4.00×']);
+  expect(lines.find(([first]) => first === '32')?.slice(-3)).toEqual(['0.80×', '1.00×', '4.00×']);
+});
+
+it('a ratio is the middle one of those within a round', () => {
+  const ofRounds = (target: string, figures: number[]): Measurement[] =>
+    figures.map((perSecond, index) => ({
+      ...measurement,
+      target,
+      round: index + 1,
+      perSecond,
+      p50Ms: 1000 / perSecond,
+    }));
+  const text = formatTables([...ofRounds('new', [200, 20, 300]), ...ofRounds('old', [100, 10, 290])]);
+  expect(text.split('\n').find((line) => line.startsWith('  1 '))).toMatch(/2\.00× {2}0\.50× {2}/);
 });

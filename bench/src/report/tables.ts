@@ -16,14 +16,17 @@ export function formatTables(measurements: Measurement[]): string {
 }
 
 function speedTable(workload: WorkloadName, targets: string[], measurements: Measurement[]): string {
-  const of = (target: string, clients: number) =>
-    merged(measurements.filter((m) => m.workload === workload && m.target === target && m.clients === clients));
+  const roundsOf = (target: string, clients: number) =>
+    measurements
+      .filter((m) => m.workload === workload && m.target === target && m.clients === clients)
+      .sort((a, b) => a.round - b.round);
+  const of = (target: string, clients: number) => merged(roundsOf(target, clients));
   const levels = [...new Set(measurements.map(({ clients }) => clients))];
   const [first = '', ...others] = targets;
   const header = [
     'clients',
     ...targets.flatMap((target) => [`${target}: per s`, 'p50 ms', 'p99 ms']),
-    ...others.map((other) => `${first}/${other}`),
+    ...others.flatMap((other) => [`${first}/${other}`, 'p50']),
     `vs ${levels[0]} client`,
   ];
   const rows = levels.map((clients) => {
@@ -34,11 +37,20 @@ function speedTable(workload: WorkloadName, targets: string[], measurements: Mea
         const { perSecond, p50Ms, p99Ms } = of(target, clients);
         return [perSecond.toFixed(0), p50Ms.toFixed(1), p99Ms.toFixed(1)];
       }),
-      ...others.map((other) => ratio(here.perSecond, of(other, clients).perSecond)),
+      ...others.flatMap((other) =>
+        (['perSecond', 'p50Ms'] as const).map((figure) =>
+          middleRatio(figure, roundsOf(first, clients), roundsOf(other, clients)),
+        ),
+      ),
       ratio(here.perSecond, of(first, levels[0] ?? clients).perSecond),
     ];
   });
   return `${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
+}
+
+/** Returns the middle ratio of all rounds: in a round the targets take turns of seconds. */
+function middleRatio(figure: 'perSecond' | 'p50Ms', rounds: Measurement[], others: Measurement[]): string {
+  return ratio(middle(rounds.map((m, round) => m[figure] / (others[round]?.[figure] || Number.NaN))), 1);
 }
 
 /**

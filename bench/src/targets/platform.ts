@@ -33,6 +33,8 @@ export async function startPlatform(options: {
   isSettled?: boolean;
   /** Variables over those of this process. */
   env?: Record<string, string>;
+  /** How it is called in what is printed. */
+  name?: string;
 }): Promise<StartedPlatform> {
   const { repository, project } = options;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'runyard-bench-')));
@@ -69,7 +71,7 @@ export async function startPlatform(options: {
     if (!deployment) throw new Error('there is no deployment');
     if (options.isSettled !== false) await awaitSchemas({ url: deployment.url, headers });
     return {
-      name: 'gateway',
+      name: options.name ?? 'gateway',
       url: deployment.url,
       headers,
       edge: { url: ready.url, headers },
