@@ -3,6 +3,7 @@ export { kafkaLoginPrefixes, type TestServer, testServerVariables } from './envi
 export { type Direction, FaultLine } from './fault-line.ts';
 export { freePort } from './free-port.ts';
 export { HANGS_AFTER_MS } from './hang-limit.ts';
+export { hasEnded } from './has-ended.ts';
 export {
   digestOf,
   ImageClient,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasEnded } from '../has-ended.ts';
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 const script = join(repository, 'infra/build/bundle.mjs');
@@ -50,7 +51,7 @@ export class Bundles {
     for (const group of groups)
       for (const folder of await readdir(join(repository, group)))
         for (const name of await readdir(join(repository, group, folder)).catch(() => [] as string[]))
-          if (name.startsWith(folderPrefix) && hasEnded(name))
+          if (name.startsWith(folderPrefix) && isDone(name))
             await rm(join(repository, group, folder, name), { recursive: true, force: true });
   }
 
@@ -93,13 +94,7 @@ function builtEntries(folder: string): Record<string, string> {
 }
 
 /** Returns whether the bundle is of this process, or of one that has ended. */
-function hasEnded(folder: string): boolean {
+function isDone(folder: string): boolean {
   const pid = Number(folder.slice(folderPrefix.length).split('-')[0]);
-  if (pid === process.pid) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
+  return pid === process.pid || hasEnded(pid);
 }
