@@ -30,6 +30,8 @@ it('each side waits for the other in any order, and no longer than its signal sa
   const started = shared.started(stopping.signal);
   stopping.abort();
   await expect(started).rejects.toThrow();
-  shared.workerReady();
+  expect(shared.wakeWorker()).toBe(false);
+  shared.workerReady(() => true);
+  expect(shared.wakeWorker()).toBe(true);
   await shared.started(forever);
 });

@@ -13,6 +13,7 @@ export class SharedHost {
   #current: () => GraphHost | undefined = () => undefined;
   #isServed = false;
   #takesRuns = false;
+  #wakeWorker: () => boolean = () => false;
 
   /** The server gives the socket on which it answers the project's code. */
   offerLoopback(loopback: Loopback): void {
@@ -56,10 +57,20 @@ export class SharedHost {
     await this.#until(() => this.#isServed || undefined, signal);
   }
 
-  /** The worker says that it takes runs from now on. */
-  workerReady(): void {
+  /**
+   * The worker says that it takes runs from now on.
+   *
+   * @param wake has it look for runs at once; false when it has no room for one
+   */
+  workerReady(wake: () => boolean): void {
     this.#takesRuns = true;
+    this.#wakeWorker = wake;
     this.#changes.emit('change');
+  }
+
+  /** Has the worker look for runs at once; false when it has no room for one, or is not there. */
+  wakeWorker(): boolean {
+    return this.#wakeWorker();
   }
 
   /** Resolves when the worker takes runs. @throws Error named AbortError */

@@ -55,6 +55,19 @@ it('a wake-up waits for a worker with a free slot, and leaves nothing behind whe
   expect(await jobs()).toEqual([]);
 });
 
+it('a worker in the same process that has room is woken without Redis, and others when it has none', async () => {
+  const wakeHere = vi.fn(() => true);
+  const joined = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix, wakeHere });
+  onTestFinished(() => joined.close());
+  joined.wake('created');
+  expect(wakeHere).toHaveBeenCalledTimes(1);
+  wakeHere.mockReturnValue(false);
+  const woken = receiver.next();
+  joined.wake('created');
+  await woken;
+  expect(await jobs()).toEqual([]);
+});
+
 it('a hundred runs created at once, and others for seconds after, leave one wake-up while no worker looks', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -89,7 +89,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
   const retention = threadRetentionSettings(project);
   const tracingProject = tracingProjectOf(environment);
 
-  const { streams, wakeups, openSignals, use: redis } = openRedis(config, context, cipher);
+  const { streams, wakeups, openSignals, use: redis } = openRedis(config, context, cipher, shared);
   const { pool, prisma } = await openDatabase(config, context, cipher);
   await encryption?.open(served.loaded);
   const relay = openOutbox(config, context, pool);

@@ -283,5 +283,5 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
   sweeper.start();
   claims.start();
   reportReady(context);
-  shared?.workerReady();
+  shared?.workerReady(() => claims.wakeIfFree());
 }

@@ -12,6 +12,11 @@ export interface RunWakeupsOptions {
   keyPrefix: string;
   /** Is called when Redis cannot be reached or refuses. No action is needed. */
   onError?: (error: Error) => void;
+  /**
+   * Wakes a worker in this process, and returns whether it has room and looks for runs at once: then nobody else is
+   * woken. It wakes others itself when there is more than fits.
+   */
+  wakeHere?: () => boolean;
 }
 
 const LATER_MAX = 1_000;
@@ -30,14 +35,16 @@ export class RunWakeups {
   readonly #redis: Redis;
   readonly #queue: Queue<RunWakeup>;
   readonly #onError: (error: Error) => void;
+  readonly #wakeHere: () => boolean;
   /** The reason of a wake-up that was asked for since the last one began to be sent. */
   #asked: RunWakeup['reason'] | undefined;
   #isSending = false;
   /** Delayed wake-ups that are being sent. */
   readonly #later = new Set<string>();
 
-  constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
+  constructor({ redis, keyPrefix, onError = () => undefined, wakeHere = () => false }: RunWakeupsOptions) {
     this.#onError = onError;
+    this.#wakeHere = wakeHere;
     this.#redis = openQueueConnection(redis, onError);
     this.#queue = new Queue(RUN_WAKEUP_QUEUE, {
       connection: this.#redis,
@@ -52,6 +59,7 @@ export class RunWakeups {
 
   /** Wakes workers after a commit. Calls of one turn of the event loop, and those during a send, become one. */
   wake(reason: RunWakeup['reason']): void {
+    if (this.#wakeHere()) return;
     this.#asked = reason;
     if (!this.#isSending) void this.#sendAsked();
   }

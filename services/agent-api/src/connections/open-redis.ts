@@ -1,4 +1,5 @@
 import type { DataCipher } from '@runyard/encryption';
+import type { SharedHost } from '@runyard/host-client';
 import { RunWakeups, type SignalsOptions, WorkSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { countConnectionsTo, type RedisConnectionStats, type ServiceContext } from '@runyard/service-kit';
@@ -17,6 +18,7 @@ export function openRedis(
   config: Config,
   { logger, lifecycle, metrics }: ServiceContext,
   cipher: DataCipher,
+  shared?: Pick<SharedHost, 'wakeWorker'>,
 ): RedisParts {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [
@@ -39,6 +41,7 @@ export function openRedis(
   lifecycle.onStop('run streams', () => streams.close());
   const wakeups = new RunWakeups({
     ...redis,
+    wakeHere: () => shared?.wakeWorker() ?? false,
     onError: (error) => logger.debug('waking workers failed', { error }),
   });
   lifecycle.onStop('wake-ups', () => wakeups.close());

@@ -66,6 +66,23 @@ it('the claim loop looks once at the start and then waits to be woken', async ()
   expect(started).toHaveLength(1);
 });
 
+it('is woken in its own process while it has room and goes on, and says so', async () => {
+  const { waiting, started, end } = claiming({ slots: 1 });
+  loop.start();
+  await settle();
+  waiting.push(claimedRun(), claimedRun());
+  expect(loop.wakeIfFree()).toBe(true);
+  await settle();
+  expect(started).toHaveLength(1);
+  expect(loop.wakeIfFree()).toBe(false);
+  end();
+  await settle();
+  expect(started).toHaveLength(2);
+  end();
+  await loop.stop();
+  expect(loop.wakeIfFree()).toBe(false);
+});
+
 it('runs that are not decrypted yet take slots, and the claim loop goes on without them', async () => {
   const { waiting, delayed, held, started, limits, end } = claiming({ slots: 3 });
   const { runId, fence } = claimedRun();

@@ -58,6 +58,13 @@ export class ClaimLoop {
     this.runsAwaited();
   }
 
+  /** Wakes the loop if it would look for runs at once; returns whether it does. */
+  wakeIfFree(): boolean {
+    if (this.#isStopped || this.#options.freeSlots() === 0) return false;
+    this.wake();
+    return true;
+  }
+
   /** Called when a run in flight has begun to wait for another. */
   runsAwaited(): void {
     this.#mayBeAwaited = true;
