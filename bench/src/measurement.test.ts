@@ -22,7 +22,7 @@ async function fakeTarget({ fails = false, onRun = (_path: string) => {} } = {})
     else if (req.url?.endsWith('/stream')) {
       res.write(': heartbeat\n\nevent: values\n');
       res.end('data: {"answer":"echo: How are you?"}\n\n');
-    } else res.end('{"answer":"echo: How are you?"}');
+    } else res.end('{"answer":"echo: How are you?","thread_id":"one"}');
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -53,7 +53,7 @@ describe('a measurement', () => {
   it('is made of a server that has done every workload before', async () => {
     const paths = new Set<string>();
     await warmUp(await fakeTarget({ onRun: (path) => paths.add(path.replace(/[0-9a-f-]{36}/, '{id}')) }), 2, 0.1);
-    expect([...paths].sort()).toEqual(['/runs/stream', '/runs/wait', '/threads/{id}/runs/wait']);
+    expect([...paths].sort()).toEqual(['/runs/stream', '/runs/wait', '/threads', '/threads/{id}/runs/wait']);
   });
 
   it('takes the time of the first event of a stream, not of a heartbeat', async () => {

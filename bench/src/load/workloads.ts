@@ -46,7 +46,16 @@ const firstEvent: Workload = {
   },
 };
 
-export const WORKLOADS = { durable, stateless, 'first-event': firstEvent } satisfies Record<string, Workload>;
+const thread: Workload = {
+  title: 'thread: POST /threads',
+  perform: (client) =>
+    measureMs(async () => {
+      const body = await readBody(await client.post('/threads', {}));
+      if (!body.includes('"thread_id"')) throw new Error(`no thread was made: ${body.slice(0, 300)}`);
+    }),
+};
+
+export const WORKLOADS = { durable, stateless, 'first-event': firstEvent, thread } satisfies Record<string, Workload>;
 export type WorkloadName = keyof typeof WORKLOADS;
 
 async function measureMs(work: () => Promise<void>): Promise<number> {

@@ -11,6 +11,7 @@
  * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
  * - `toUuid`: a text of unknown origin as a `uuid`, or NULL.
+ * - `isoTime`: a time as text, to the microsecond.
  * - `containsAny`: the condition that a document contains one of several objects.
  * - `openServiceDatabase`, `takeAdvisoryLock`: a service's own database, migrated, with its Prisma client and beside it.
  * - `mapDatabaseOutages`: an unavailable database as a 503 that a caller can act on.
@@ -23,6 +24,7 @@ export { withoutBeforeRows } from './client-before-rows.ts';
 export { containsAny } from './contains-any.ts';
 export { countedValues } from './counted-values.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter } from './group-committer.ts';
+export { isoTime } from './iso-time.ts';
 export { limitOperations } from './limit-operations.ts';
 export { applyMigrations } from './migrations.ts';
 export { mapDatabaseOutages, toUnavailableError } from './outages.ts';

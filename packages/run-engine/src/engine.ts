@@ -42,15 +42,13 @@ import type {
 } from './runs/types.ts';
 import { cancelWaitingTask } from './tasks/cancel-waiting-task.ts';
 import { asksForAuth } from './tasks/needs-auth.ts';
-import { createThread } from './threads/create-thread.ts';
 import { deleteThread, type ThreadDeletion } from './threads/delete-thread.ts';
 import { encryptThreadState } from './threads/state-encryption.ts';
+import { ThreadCreations } from './threads/thread-creations.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
-import { decryptThread, encryptThread } from './threads/thread-encryption.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
 import { ThreadRemovals } from './threads/thread-removals.ts';
-import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
-import { underKey } from './threads/under-key.ts';
+import type { CommitStateUpdate, CreatedThread, CreateThread, ThreadTtl } from './threads/types.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
 import type { BoundKey, CancelAction, DeletedRun, Fence, KeyedCreation, KeyedThread } from './types.ts';
 import { ClockWatch } from './workers/clock-watch.ts';
@@ -96,6 +94,7 @@ export class RunEngine {
   readonly #clock: ClockWatch;
   readonly #lapsed: TakeBackOptions;
   readonly #commits: RunCommits;
+  readonly #threads: ThreadCreations;
   readonly #claims: RunClaims;
 
   constructor(options: RunEngineOptions) {
@@ -128,6 +127,7 @@ export class RunEngine {
     this.removals = new ThreadRemovals(write);
     const { removals } = this;
     this.drafts = new ThreadDrafts({ write, removals, threadTtl, cipher });
+    this.#threads = new ThreadCreations({ write, removals, threadTtl, cipher });
     this.#lapsed = { write, events, onFailure: options.onTakeBackFailure, ...this.#options };
     this.halts = new Halts({ pool, write, events });
     this.rescue = new Rescue({ pool, cipher, ...this.#lapsed });
@@ -287,12 +287,8 @@ export class RunEngine {
   }
 
   /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError, EncryptionError, EncryptionUnavailableError. */
-  async createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
-    const stored = await encryptThread(this.#cipher, thread);
-    const made = await this.removals.withFreeId(thread.threadId, () =>
-      this.#writes.write((client) => underKey(client, keyed, () => createThread(client, stored, this.#threadTtl))),
-    );
-    return decryptThread(this.#cipher, made);
+  createThread(thread: CreateThread, keyed?: KeyedThread): Promise<CreatedThread> {
+    return this.#threads.create(thread, keyed);
   }
 
   /** Throws NotFoundError. Returns what streams must be notified of: the thread, and its runs that had not ended. */
@@ -325,6 +321,6 @@ export class RunEngine {
 
   /** Resolves when everything submitted is settled. The pool stays open. */
   async close(): Promise<void> {
-    await this.#commits.close();
+    await Promise.all([this.#commits.close(), this.#threads.close()]);
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
@@ -10,16 +11,28 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
+/** Returns how many transactions have made these threads. */
+async function transactionsOf(threadIds: string[]): Promise<number> {
+  const { rows } = await fixture.pool.query<{ count: number }>(
+    'SELECT count(DISTINCT xmin::text)::int AS count FROM thread WHERE thread_id = ANY($1::uuid[])',
+    [threadIds],
+  );
+  return rows[0]!.count;
+}
+
 describe('creating a thread', () => {
   it('that exists is a conflict, or returns the existing one', async () => {
     const threadId = randomUUID();
     const made = await fixture.engine.createThread({ threadId, metadata: { a: 1 }, ifExists: 'raise' });
-    expect(made).toMatchObject({ threadId, status: 'idle', metadata: { a: 1 }, config: {}, error: null });
+    expect(made).toMatchObject({ threadId, status: 'idle', metadata: { a: 1 }, config: {}, error: null, isNew: true });
     await expect(fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' })).rejects.toMatchObject({
       status: 409,
       message: `Thread with ID ${threadId} already exists`,
     });
-    expect(await fixture.engine.createThread({ threadId, metadata: { b: 2 }, ifExists: 'do_nothing' })).toEqual(made);
+    expect(await fixture.engine.createThread({ threadId, metadata: { b: 2 }, ifExists: 'do_nothing' })).toEqual({
+      ...made,
+      isNew: false,
+    });
   });
 
   it('by many processes at once creates it once', async () => {
@@ -28,6 +41,43 @@ describe('creating a thread', () => {
       Array.from({ length: 20 }, () => fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' })),
     );
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('together with others shares their transaction, and one that exists is refused alone', async () => {
+    const ids = Array.from({ length: 40 }, () => randomUUID());
+    const taken = await fixture.thread();
+    const results = await Promise.allSettled(
+      [...ids, taken].map((threadId) =>
+        fixture.engine.createThread({ threadId, metadata: { threadId }, ifExists: 'raise' }),
+      ),
+    );
+    const made = results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason));
+    expect(made.slice(0, -1)).toMatchObject(ids.map((threadId) => ({ threadId, metadata: { threadId }, isNew: true })));
+    expect(made.at(-1)).toMatchObject({ status: 409, code: 'thread_exists' });
+    expect(await transactionsOf(ids)).toBe(1);
+  });
+
+  it('whose id is taken up meanwhile by a draft leaves the others, and waits for it', async () => {
+    const [drafted, other] = [randomUUID(), randomUUID()];
+    const client = await fixture.pool.connect();
+    await client.query('BEGIN');
+    await client.query('INSERT INTO thread_fence (thread_id, epoch) VALUES ($1, 5)', [drafted]);
+    const making = Promise.all(
+      [drafted, other].map((threadId) => fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' })),
+    );
+    await waitFor(async () => {
+      const { rows } = await client.query(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
+      return rows.length > 0;
+    });
+    await client.query('COMMIT');
+    client.release();
+    expect(await making).toMatchObject([
+      { threadId: drafted, isNew: true },
+      { threadId: other, isNew: true },
+    ]);
+    expect(await transactionsOf([drafted, other])).toBe(2);
   });
 });
 

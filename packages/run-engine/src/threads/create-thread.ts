@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { fencesOfNewThreads, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
-import type { CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
+import type { CreatedThread, CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
 
 const INSERTED_THREAD = `
   made AS (
@@ -18,7 +18,7 @@ export async function createThread(
   client: pg.ClientBase,
   thread: CreateThread,
   defaultTtl?: ThreadTtl,
-): Promise<ThreadRecord> {
+): Promise<CreatedThread> {
   const { threadId } = thread;
   const { rows } = await client.query<ThreadRow & { was_used: boolean }>({
     name: 'engine_create_thread',
@@ -28,7 +28,7 @@ export async function createThread(
   const [made] = rows;
   if (made) {
     if (made.was_used) await removeLeftovers(client, [threadId]);
-    return threadOfRow(made);
+    return { ...threadOfRow(made), isNew: true };
   }
   const existing = await client.query<ThreadRow>({
     name: 'engine_share_thread',
@@ -36,7 +36,7 @@ export async function createThread(
            WHERE thread_id = $1 AND ($2::jsonb IS NULL OR ${containsAny('metadata', '$2::jsonb')}) FOR SHARE`,
     values: [threadId, thread.existingScope ? toSqlJson(thread.existingScope) : null],
   });
-  if (thread.ifExists === 'do_nothing' && existing.rows[0]) return threadOfRow(existing.rows[0]);
+  if (thread.ifExists === 'do_nothing' && existing.rows[0]) return { ...threadOfRow(existing.rows[0]), isNew: false };
   throw threadExistsError(threadId);
 }
 

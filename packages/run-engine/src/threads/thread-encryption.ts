@@ -11,7 +11,7 @@ export async function encryptThread<T extends NewThread>({ json }: DataCipher, t
 }
 
 /** @throws EncryptionError */
-export function decryptThread(cipher: DataCipher, thread: ThreadRecord): ThreadRecord {
+export function decryptThread<T extends ThreadRecord>(cipher: DataCipher, thread: T): T {
   const { metadata, config } = thread;
   return { ...thread, metadata: cipher.json.decrypt(metadata), config: cipher.json.decrypt(config) };
 }

@@ -1,6 +1,9 @@
+import { isoTime } from '@runyard/database';
 import type { ThreadRecord } from './types.ts';
 
-export const THREAD_COLUMNS = 'thread_id, status, metadata, config, error, created_at, updated_at, state_updated_at';
+const TIMES = ['created_at', 'updated_at', 'state_updated_at'].map((column) => `${isoTime(column)} AS ${column}`);
+
+export const THREAD_COLUMNS = `thread_id, status, metadata, config, error, ${TIMES.join(', ')}`;
 
 export interface ThreadRow {
   thread_id: string;
@@ -8,9 +11,9 @@ export interface ThreadRow {
   metadata: Record<string, unknown>;
   config: Record<string, unknown>;
   error: ThreadRecord['error'];
-  created_at: Date;
-  updated_at: Date;
-  state_updated_at: Date;
+  created_at: string;
+  updated_at: string;
+  state_updated_at: string;
 }
 
 export function threadOfRow(row: ThreadRow): ThreadRecord {

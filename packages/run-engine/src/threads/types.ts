@@ -3,15 +3,21 @@
 import type { Scope } from '../scope.ts';
 import type { ErrorInfo, Fence, ThreadStatus } from '../types.ts';
 
+/** Times are in ISO 8601, to the microsecond. */
 export interface ThreadRecord {
   threadId: string;
   status: ThreadStatus;
   metadata: Record<string, unknown>;
   config: Record<string, unknown>;
   error: ErrorInfo | null;
-  createdAt: Date;
-  updatedAt: Date;
-  stateUpdatedAt: Date;
+  createdAt: string;
+  updatedAt: string;
+  stateUpdatedAt: string;
+}
+
+export interface CreatedThread extends ThreadRecord {
+  /** False when the thread was there already: it may have a state. */
+  isNew: boolean;
 }
 
 /**

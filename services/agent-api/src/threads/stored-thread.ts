@@ -3,19 +3,22 @@ import { type EncryptionError, undecryptableValue } from '@runyard/encryption';
 import { completeMessages } from './message-form.ts';
 import { parseStoredJson } from './parse-stored-json.ts';
 
+interface ThreadExpiry {
+  ttlStrategy: NonNullable<ThreadTtlInfo['strategy']> | null;
+  ttlMinutes: number | null;
+  expiresAt: string | null;
+}
+
 /** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */
-export interface StoredThread {
+export interface StoredThread extends ThreadExpiry {
   threadId: string;
   status: Thread['status'];
   metadata: Record<string, unknown>;
   config: Record<string, unknown>;
-  error: Record<string, unknown> | null;
+  error: object | null;
   createdAt: string;
   updatedAt: string;
   stateUpdatedAt: string;
-  ttlStrategy: NonNullable<ThreadTtlInfo['strategy']> | null;
-  ttlMinutes: number | null;
-  expiresAt: string | null;
   /** JSON text; null until there is state. */
   values?: Uint8Array | null;
   /** JSON text `{task id: [{id, value}]}`; null when there are none. */
@@ -24,7 +27,7 @@ export interface StoredThread {
   fault?: EncryptionError;
 }
 
-export function toWireThread(record: StoredThread): Thread {
+export function toWireThread(record: Omit<StoredThread, keyof ThreadExpiry>): Thread {
   return {
     thread_id: record.threadId,
     created_at: record.createdAt,
@@ -35,17 +38,17 @@ export function toWireThread(record: StoredThread): Thread {
     config: record.config,
     values: shownValues(record),
     interrupts: (record.interrupts ? parseStoredJson(record.interrupts) : {}) as Thread['interrupts'],
-    error: record.error,
+    error: record.error as Thread['error'],
   };
 }
 
 /** Returns undefined for a thread that is kept for good. */
-export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: StoredThread): ThreadTtlInfo | undefined {
+export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: ThreadExpiry): ThreadTtlInfo | undefined {
   if (ttlStrategy === null || ttlMinutes === null) return undefined;
   return { strategy: ttlStrategy, ttl_minutes: ttlMinutes, ...(expiresAt !== null && { expires_at: expiresAt }) };
 }
 
-function shownValues({ values, fault }: StoredThread): unknown {
+function shownValues({ values, fault }: Pick<StoredThread, 'values' | 'fault'>): unknown {
   if (fault) return undecryptableValue(fault);
   return values ? stateValues(values) : null;
 }

@@ -1,11 +1,10 @@
+import { isoTime } from '@runyard/database';
 import { Prisma } from '../connections/prisma.ts';
 
-const wireTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
-
 const COLUMNS = `t.thread_id AS "threadId", t.status, t.metadata, t.config, t.error,
-  ${wireTime('t.created_at')} AS "createdAt", ${wireTime('t.updated_at')} AS "updatedAt",
-  ${wireTime('t.state_updated_at')} AS "stateUpdatedAt", t.ttl_strategy AS "ttlStrategy", t.ttl_minutes AS "ttlMinutes",
-  ${wireTime('t.expires_at')} AS "expiresAt"`;
+  ${isoTime('t.created_at')} AS "createdAt", ${isoTime('t.updated_at')} AS "updatedAt",
+  ${isoTime('t.state_updated_at')} AS "stateUpdatedAt", t.ttl_strategy AS "ttlStrategy", t.ttl_minutes AS "ttlMinutes",
+  ${isoTime('t.expires_at')} AS "expiresAt"`;
 
 const ALONE = Prisma.raw(COLUMNS);
 const WITH_STATE = Prisma.raw(`${COLUMNS}, s."values", s.interrupts`);

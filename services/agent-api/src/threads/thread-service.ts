@@ -77,8 +77,8 @@ export class ThreadService {
     // Supersteps apply only to a thread created here: an existing one keeps its state.
     if (supersteps.length === 0) {
       const ifExists = acceptsExisting ? 'do_nothing' : 'raise';
-      await this.#engine.createThread({ ...thread, ifExists, existingScope }, bound);
-      return this.#requireExisting(scope, threadId);
+      const { isNew, ...created } = await this.#engine.createThread({ ...thread, ifExists, existingScope }, bound);
+      return isNew ? toWireThread(created) : this.#requireExisting(scope, threadId);
     }
     // Supersteps are slow: a repeated request has to wait meanwhile.
     if (keyed) await this.#keys.claim(keyed);
