@@ -28,12 +28,12 @@ export async function lockThreads(client: pg.ClientBase, threadIds: string[]): P
 
 /**
  * Locks the rows of the threads that nobody else has locked, without waiting. `held` are existing threads that were not
- * locked: operations on them wait separately. `interrupted` are those locked ones that have this status.
+ * locked: operations on them wait separately. `interrupted` and `busy` are those locked ones that have this status.
  */
 export async function lockUnheldThreads(
   client: pg.ClientBase,
   threadIds: string[],
-): Promise<{ locked: Set<string>; held: Set<string>; interrupted: Set<string> }> {
+): Promise<Record<'locked' | 'held' | 'interrupted' | 'busy', Set<string>>> {
   const { rows } = await client.query<{ thread_id: string; status: string | null }>({
     name: 'engine_lock_unheld_threads',
     text: `WITH locked AS MATERIALIZED (
@@ -50,6 +50,7 @@ export async function lockUnheldThreads(
     locked: idsOf((status) => status !== null),
     held: idsOf((status) => status === null),
     interrupted: idsOf((status) => status === 'interrupted'),
+    busy: idsOf((status) => status === 'busy'),
   };
 }
 

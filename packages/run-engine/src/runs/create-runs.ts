@@ -49,7 +49,7 @@ export async function createRuns(
   const taken = await takeStatelessThreads(client, batch);
   const busy = await findBusyThreads(client, batch);
   const late = await findLateAnswers(client, batch);
-  const full = await findFullThreads(client, batch, waitingRunsMax);
+  const full = await findFullThreads(client, batch, { busy: threads.busy, waitingRunsMax });
   const fullTasks = await findFullTasks(client, pushConfigsOf(batch));
   const refusals = batch.map((item) => findRefusal(item, { ...threads, taken, late, full, fullTasks }, busy));
   const unrefused = batch.filter((_, index) => !refusals[index]);
@@ -77,7 +77,7 @@ function findRefusal(
     late,
     full,
     fullTasks,
-  }: Omit<NamedThreads, 'interrupted'> & Record<'taken' | 'late' | 'full' | 'fullTasks', Set<string>>,
+  }: Omit<NamedThreads, 'interrupted' | 'busy'> & Record<'taken' | 'late' | 'full' | 'fullTasks', Set<string>>,
   busy: Set<string>,
 ): Error | undefined {
   if (item.isStateless && item.statelessThreadId !== undefined && !taken.has(item.threadId)) {
@@ -152,6 +152,8 @@ interface NamedThreads {
   held: Set<string>;
   /** Existing threads that wait for the answer to an interrupt. */
   interrupted: Set<string>;
+  /** Existing threads on which runs may wait: a thread without any has another status. */
+  busy: Set<string>;
 }
 
 /** Locks existing threads, and creates those that may be created. */
@@ -161,7 +163,7 @@ async function lockOrCreateThreads(
   threadTtl: ThreadTtl | undefined,
 ): Promise<NamedThreads> {
   const named = batch.filter((item) => !item.isStateless);
-  const { locked: existing, held, interrupted } = await lockNamedThreads(client, named);
+  const { locked: existing, held, interrupted, busy } = await lockNamedThreads(client, named);
   const missing = named.filter(
     (item) => mayCreateThread(item) && !existing.has(item.threadId) && !held.has(item.threadId),
   );
@@ -170,7 +172,7 @@ async function lockOrCreateThreads(
   for (const threadId of await findThreadsOutOfScope(client, found)) existing.delete(threadId);
   const made = new Set(await createThreads(client, [...own, ...missing], threadTtl));
   for (const { threadId } of missing) (made.has(threadId) ? existing : held).add(threadId);
-  return { existing, held, interrupted };
+  return { existing, held, interrupted, busy };
 }
 
 /** A thread that its creator could not see is not created: the scope reads the metadata as they are stored. */
@@ -193,7 +195,8 @@ async function takeStatelessThreads(client: pg.ClientBase, batch: EncodedRun[]):
 }
 
 function lockNamedThreads(client: pg.ClientBase, named: EncodedRun[]): ReturnType<typeof lockUnheldThreads> {
-  if (named.length === 0) return Promise.resolve({ locked: new Set(), held: new Set(), interrupted: new Set() });
+  if (named.length === 0)
+    return Promise.resolve({ locked: new Set(), held: new Set(), interrupted: new Set(), busy: new Set() });
   return lockUnheldThreads(
     client,
     named.map((item) => item.threadId),
@@ -254,9 +257,9 @@ async function findBusyThreads(client: pg.ClientBase, batch: EncodedRun[]): Prom
 async function findFullThreads(
   client: pg.ClientBase,
   batch: EncodedRun[],
-  waitingRunsMax: number,
+  { busy, waitingRunsMax }: { busy: Set<string>; waitingRunsMax: number },
 ): Promise<Set<string>> {
-  const queued = batch.filter((item) => !item.isStateless && item.multitaskStrategy === 'enqueue');
+  const queued = batch.filter((item) => item.multitaskStrategy === 'enqueue' && busy.has(item.threadId));
   if (queued.length === 0) return new Set();
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_full_threads',
