@@ -52,7 +52,7 @@ import type { CommitStateUpdate, CreatedThread, CreateThread, ThreadTtl } from '
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
 import type { BoundKey, CancelAction, DeletedRun, Fence, KeyedCreation, KeyedThread } from './types.ts';
 import { ClockWatch } from './workers/clock-watch.ts';
-import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
+import { drainWorker, mayClaim, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
 import { type SweepOptions, sweep, takeBackLostRuns } from './workers/sweep.ts';
 import type { TakeBackOptions } from './workers/take-back-runs.ts';
@@ -217,6 +217,11 @@ export class RunEngine {
    */
   claimRuns(workerId: string, limit: number, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
     return this.#claims.claim(workerId, limit, options);
+  }
+
+  /** Returns whether the deployment's runs are for workers of this one's revision. */
+  mayClaim(workerId: string): Promise<boolean> {
+    return mayClaim(this.#pool, workerId);
   }
 
   /**

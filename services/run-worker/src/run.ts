@@ -115,7 +115,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
     waiting,
     shared,
     onReady: () => {
-      claims.wake();
+      claims.look();
       shared?.hostReady();
     },
     onLost: () => metrics.hostRestarts.inc(),

@@ -81,6 +81,17 @@ interface OwnedRow {
   reason: string | null;
 }
 
+/** Returns whether the revision of a worker is the one that may claim. */
+export async function mayClaim(db: pg.Pool, workerId: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'engine_may_claim',
+    text: `SELECT 1 FROM worker w, deployment d
+           WHERE w.worker_id = $1 AND (d.active_revision IS NULL OR d.active_revision = w.revision_id)`,
+    values: [workerId],
+  });
+  return rows.length > 0;
+}
+
 /** Stops the worker from claiming; it still renews its lease for the runs in flight. */
 export async function drainWorker(db: pg.Pool, workerId: string): Promise<void> {
   await db.query('UPDATE worker SET is_draining = true WHERE worker_id = $1', [workerId]);

@@ -1,5 +1,5 @@
 import type { ClaimedRun, ClaimOptions, DelayedRun } from '@runyard/run-engine';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { claimedRun, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
 import { ClaimLoop, type ClaimLoopOptions } from './claim-loop.ts';
 
@@ -22,9 +22,10 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     for (const run of late) onDelayed?.(run);
     return waiting.splice(0, limit - late.length);
   });
+  const mayClaim = vi.fn(async () => true);
   const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, isolatedHosts: 3 };
   loop = new ClaimLoop({
-    engine: { claimRuns },
+    engine: { claimRuns, mayClaim },
     workerId: 'worker',
     freeSlots: () => free,
     awaited: () => others.awaited,
@@ -50,7 +51,7 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     free += 1;
     loop.slotFreed();
   };
-  return { waiting, delayed, held, started, limits, passOn, claimRuns, others, wakeUp: () => wakeUp(), end };
+  return { waiting, delayed, held, started, limits, passOn, claimRuns, mayClaim, others, wakeUp: () => wakeUp(), end };
 }
 
 it('the claim loop looks once at the start and then waits to be woken', async () => {
@@ -81,6 +82,28 @@ it('is woken in its own process while it has room and goes on, and says so', asy
   end();
   await loop.stop();
   expect(loop.wakeIfFree()).toBe(false);
+});
+
+it('wake-ups for runs of another revision are passed on, and left to others until its turn comes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { waiting, started, claimRuns, mayClaim, passOn, wakeUp } = claiming();
+  loop.start();
+  await settle();
+  mayClaim.mockResolvedValue(false);
+  wakeUp();
+  await settle();
+  expect(passOn).toHaveBeenCalledTimes(1);
+  expect(loop.wakeIfFree()).toBe(false);
+  const claims = claimRuns.mock.calls.length;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(claimRuns).toHaveBeenCalledTimes(claims);
+  mayClaim.mockResolvedValue(true);
+  waiting.push(claimedRun());
+  await vi.advanceTimersByTimeAsync(1_000);
+  await settle();
+  expect(started).toHaveLength(1);
+  expect(loop.wakeIfFree()).toBe(true);
 });
 
 it('runs that are not decrypted yet take slots, and the claim loop goes on without them', async () => {

@@ -2,8 +2,11 @@ import type { ClaimedRun, DelayedRun, RunEngine, RunSelection } from '@runyard/r
 import { type Logger, PeriodicTask, WakeableTimer } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
+/** Milliseconds between looks whether a worker's revision has the runs of the deployment again, or at last. */
+const TURN_POLL_MS = 250;
+
 export interface ClaimLoopOptions {
-  engine: Pick<RunEngine, 'claimRuns'>;
+  engine: Pick<RunEngine, 'claimRuns' | 'mayClaim'>;
   workerId: string;
   /** Returns the slots that may be filled now; 0 while the worker cannot execute (no host, no lease). */
   freeSlots(): number;
@@ -16,7 +19,7 @@ export interface ClaimLoopOptions {
   hold(run: DelayedRun): void;
   /** Resolves at the next wake-up. */
   nextWakeup(): Promise<void>;
-  /** Wakes other workers: there is more than fits here. */
+  /** Wakes other workers: there is more than fits here, or what is there is not for this one. */
   passOn(): void;
   metrics: WorkerMetrics;
   logger: Logger;
@@ -26,7 +29,8 @@ export interface ClaimLoopOptions {
 
 /**
  * Claims runs while slots are free, and while none is, the runs that those in flight wait for. A wake-up, a freed slot
- * with a run waiting, or the poll timer starts a claim; a claim that comes back full is followed by another.
+ * with a run waiting, or the poll timer starts a claim; a claim that comes back full is followed by another. While the
+ * runs of the deployment belong to another revision, wake-ups are left to the workers of that one.
  */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
@@ -38,13 +42,18 @@ export class ClaimLoop {
   #isListening = false;
   /** True when the last claim took all it asked for, so that there may be more. */
   #mayHaveMore = true;
+  /** True when the next claim follows a wake-up: somebody has said that there is a run. */
+  #wasWoken = false;
+  /** True when another revision had the deployment's runs at the last look; the next one is soon. */
+  #isOutdated = false;
+  #nextLook: NodeJS.Timeout | undefined;
   /** True when a run that one in flight waits for may be ready to be claimed. */
   #mayBeAwaited = false;
 
   constructor(options: ClaimLoopOptions) {
     this.#options = options;
     const { pollEveryMs: everyMs, logger } = options;
-    this.#polls = new PeriodicTask({ name: 'poll for runs', everyMs, run: () => this.wake(), logger });
+    this.#polls = new PeriodicTask({ name: 'poll for runs', everyMs, run: () => this.look(), logger });
   }
 
   start(): void {
@@ -54,13 +63,19 @@ export class ClaimLoop {
 
   /** Wakes the loop: it looks for runs now, or as soon as a slot is free. */
   wake(): void {
+    this.#wasWoken = true;
+    this.look();
+  }
+
+  /** Has the loop look for runs, of which nobody has said that there are any. */
+  look(): void {
     this.#mayHaveMore = true;
     this.runsAwaited();
   }
 
   /** Wakes the loop if it would look for runs at once; returns whether it does. */
   wakeIfFree(): boolean {
-    if (this.#isStopped || this.#options.freeSlots() === 0) return false;
+    if (this.#isStopped || this.#freeSlots === 0) return false;
     this.wake();
     return true;
   }
@@ -79,14 +94,19 @@ export class ClaimLoop {
   /** Begins no further claim; resolves when the one in flight has started its runs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    clearTimeout(this.#nextLook);
     await this.#polls.stop();
     this.slotFreed();
     await this.#loop;
   }
 
+  get #freeSlots(): number {
+    return this.#isOutdated ? 0 : this.#options.freeSlots();
+  }
+
   async #run(): Promise<void> {
     while (!this.#isStopped) {
-      const limit = this.#options.freeSlots();
+      const limit = this.#freeSlots;
       if (limit > 0 && this.#mayHaveMore) await this.#claim(limit);
       else if (limit === 0 && this.#mayBeAwaited) await this.#claimAwaited();
       else await this.#sleep();
@@ -103,9 +123,34 @@ export class ClaimLoop {
   async #claim(limit: number): Promise<void> {
     // The flag is cleared before the claim: a wake-up while it is in flight counts for the next one.
     this.#mayHaveMore = false;
-    if ((await this.#take(limit)) < limit) return;
+    const wasWoken = this.#wasWoken;
+    this.#wasWoken = false;
+    const taken = await this.#take(limit);
+    if (taken === 0 && wasWoken) await this.#leaveToOthers();
+    if (taken < limit) return;
     this.#mayHaveMore = true;
     if (this.#options.freeSlots() === 0) this.#options.passOn();
+  }
+
+  /** Passes a wake-up on where another revision has the runs, and takes no more until it is this one's turn. */
+  async #leaveToOthers(): Promise<void> {
+    if (await this.#isTurnOfOthers()) this.#options.passOn();
+  }
+
+  async #isTurnOfOthers(): Promise<boolean> {
+    const { engine, workerId, logger } = this.#options;
+    try {
+      this.#isOutdated = !(await engine.mayClaim(workerId));
+    } catch (error) {
+      logger.debug('not known whose runs are waiting', { error });
+      this.#isOutdated = false;
+    }
+    if (this.#isOutdated) this.#nextLook = setTimeout(() => void this.#lookWhenItsTurn(), TURN_POLL_MS).unref();
+    return this.#isOutdated;
+  }
+
+  async #lookWhenItsTurn(): Promise<void> {
+    if (!this.#isStopped && !(await this.#isTurnOfOthers())) this.look();
   }
 
   /** Returns how many runs it claimed. */
@@ -130,7 +175,7 @@ export class ClaimLoop {
   }
 
   async #sleep(): Promise<void> {
-    if (this.#options.freeSlots() > 0) this.#listen();
+    if (this.#freeSlots > 0) this.#listen();
     await this.#waiting.wait();
   }
 
@@ -140,7 +185,7 @@ export class ClaimLoop {
     void this.#options.nextWakeup().then(() => {
       this.#isListening = false;
       // The wake-up came after the slots had been filled otherwise: it is for another worker.
-      if (this.#isStopped || this.#options.freeSlots() === 0) this.#options.passOn();
+      if (this.#isStopped || this.#freeSlots === 0) this.#options.passOn();
       this.wake();
     });
   }
