@@ -58,7 +58,7 @@ export class ThreadCreations {
     try {
       return await this.#together.submit(thread);
     } catch (error) {
-      // Who waits for longer than others of its transaction may waits alone.
+      // One that has to wait for longer than a common transaction may does so alone.
       if (isLockTimeout(error)) return undefined;
       throw error;
     }
