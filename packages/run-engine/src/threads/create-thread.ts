@@ -1,9 +1,10 @@
 import { containsAny, toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
+import { encodeThread } from './encode-thread.ts';
 import { fencesOfNewThreads, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
-import { expiryIn, ttlParameters } from './thread-ttl.ts';
+import { expiryIn } from './thread-ttl.ts';
 import type { CreatedThread, CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
 
 const INSERTED_THREAD = `
@@ -59,8 +60,9 @@ export function threadExistsError(threadId: string): ConflictError {
 }
 
 function columnsOf(
-  { threadId, metadata, config = {}, ttl, status }: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,
+  thread: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,
   defaultTtl: ThreadTtl | undefined,
 ): unknown[] {
-  return [threadId, toSqlJson(metadata), toSqlJson(config), ...ttlParameters(ttl ?? defaultTtl), status];
+  const { threadId, metadata, config, ttl } = encodeThread(thread, defaultTtl);
+  return [threadId, metadata, config, ...ttl, thread.status];
 }

@@ -1,25 +1,9 @@
-import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
+import type { EncodedThread } from './encode-thread.ts';
 import { fencesOfNewThreads } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
-import { expiryIn, ttlParameters } from './thread-ttl.ts';
-import type { NewThread, ThreadRecord, ThreadTtl } from './types.ts';
-
-/** A thread to be created, as it is stored. */
-export interface EncodedThread {
-  threadId: string;
-  metadata: string;
-  config: string;
-  ttl: ReturnType<typeof ttlParameters>;
-}
-
-export function encodeThread(
-  { threadId, metadata, config = {}, ttl }: NewThread & { threadId: string },
-  defaultTtl: ThreadTtl | undefined,
-): EncodedThread {
-  const [storedMetadata, storedConfig] = [toSqlJson(metadata), toSqlJson(config)];
-  return { threadId, metadata: storedMetadata, config: storedConfig, ttl: ttlParameters(ttl ?? defaultTtl) };
-}
+import { expiryIn } from './thread-ttl.ts';
+import type { ThreadRecord } from './types.ts';
 
 /**
  * Creates those of the threads whose ids nothing has ever had, in the caller's transaction; ids differ. Returns them in
