@@ -79,10 +79,7 @@ async function reload(folder: string, options: ReloadOptions & { signal: AbortSi
   );
   signal.throwIfAborted();
   const revisions = `/v2/deployments/${deploymentId}/revisions`;
-  // A `langgraph.json` that cannot be read is refused: the fault says it better.
-  const { id } = await client.call<Revision>('POST', revisions, {}).catch((error) => {
-    throw fault ?? error;
-  });
+  const { id } = await client.call<Revision>('POST', revisions, {});
   if (fault) progress.step(messageOf(fault));
   try {
     await followRevision({ client, deploymentId, revisionId: id, signal });

@@ -1,4 +1,5 @@
-import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
 import { checkSourceRules, type HostNames, invalidSource, isEmpty, type ReferencedSecrets } from '@runyard/deployments';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
@@ -76,7 +77,7 @@ export class DesiredState {
         if (current.deleteRequestedAt) throw deploymentBeingDeleted(id);
         const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
         const desired = await planChange(current, latest, transaction);
-        await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
+        await this.check(transaction, tenant, id, current.source as DeploymentSource, desired, latest);
         const customHost = await this.reserveHost(transaction, tenant, id, desired.sourceConfig);
         return answerOf(await write(transaction, current, desired, customHost));
       }),
@@ -110,13 +111,17 @@ export class DesiredState {
     return host;
   }
 
-  /** @throws BadRequestError when the deployment cannot run as specified */
+  /**
+   * @param latest its revision that the change follows
+   * @throws BadRequestError when the deployment cannot run as specified
+   */
   async check(
     queries: Queries,
     tenant: Tenant,
     deploymentId: string,
     source: DeploymentSource,
     desired: DesiredSpec,
+    latest?: Pick<Revision, 'sourceConfig' | 'sourceRevisionConfig'>,
   ): Promise<void> {
     const { revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig } = desired;
     const remote = await findCompute(queries, tenant, config);
@@ -125,9 +130,21 @@ export class DesiredState {
     this.#referenced.checkReadable(desired.secretReferences, { isRemote: remote !== null });
     if (!desired.makesRevision) return;
     const named = { deploymentId, source: revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig };
-    await checkSource(queries, { tenant, ...named }, this.#sourceRules);
+    const isSameFolder = latest !== undefined && isSamePlace(latest, named);
+    await checkSource(queries, { tenant, isSameFolder, ...named }, this.#sourceRules);
   }
 }
+
+/** Returns whether two revisions run the same file of the same folder. */
+function isSamePlace(one: RevisionPlace, other: RevisionPlace): boolean {
+  const placeOf = ({ sourceConfig, sourceRevisionConfig }: RevisionPlace) => [
+    (sourceConfig as SourceConfig).project_path,
+    (sourceRevisionConfig as SourceRevisionConfig).langgraph_config_path,
+  ];
+  return isDeepStrictEqual(placeOf(one), placeOf(other));
+}
+
+type RevisionPlace = Record<'sourceConfig' | 'sourceRevisionConfig', unknown>;
 
 async function write(
   transaction: Prisma.TransactionClient,

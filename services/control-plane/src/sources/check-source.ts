@@ -41,6 +41,8 @@ export interface CheckedSource {
   source: DeploymentSource;
   sourceConfig: SourceConfig;
   sourceRevisionConfig: SourceRevisionConfig;
+  /** True when the revision before runs the same folder: an edit of it that cannot be read is a revision that fails. */
+  isSameFolder: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface CheckedSource {
  */
 export async function checkSource(
   queries: Queries,
-  { tenant, deploymentId, source, sourceConfig, sourceRevisionConfig }: CheckedSource,
+  { tenant, deploymentId, source, sourceConfig, sourceRevisionConfig, isSameFolder }: CheckedSource,
   rules: SourceRules,
 ): Promise<void> {
   const isOfListener = sourceConfig.listener_id != null;
@@ -69,7 +71,7 @@ export async function checkSource(
       throw invalidSource("'local_directory' is switched off here (LOCAL_PROJECTS)");
     }
     // A listener's data plane has the folder on a machine of its own, and checks it itself.
-    if (!isOfListener) await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
+    if (!isOfListener && !isSameFolder) await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
     else if (sourceConfig.project_path == null)
       throw invalidSource("'source_config.project_path' is required for the source 'local_directory'");
   }
