@@ -166,6 +166,15 @@ export function readEnvironmentOf(service: string): Environment {
 }
 
 /**
+ * Sets the variables of the process itself, from the object under `process` in what the secrets file descriptor carries:
+ * one that is started before anybody knows them gets them there.
+ */
+export function setProcessVariables(): void {
+  const { process: text } = readSecrets(process.env);
+  if (text !== undefined) Object.assign(process.env, JSON.parse(text));
+}
+
+/**
  * Reads the variables named by the schema's properties. Text becomes numbers and booleans (`true`, `1`, `yes`, `on`),
  * lists are comma-separated, objects are JSON, an empty variable counts as unset, and defaults are filled in.
  *

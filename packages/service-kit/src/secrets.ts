@@ -28,12 +28,14 @@ function asText(value: unknown): string {
 }
 
 const LINE_END = 0x0a;
+/** Milliseconds between two looks at a descriptor on which nothing comes. */
+const LONGEST_WAIT_MS = 25;
 
 /** Reads a descriptor until its end, or until the byte `last`, after which nothing is written. */
 function readUntil(descriptor: number, last?: number): string {
   const chunks: Buffer[] = [];
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 1.2, LONGEST_WAIT_MS)) {
     const chunk = Buffer.alloc(65_536);
     try {
       const length = readSync(descriptor, chunk);
@@ -41,9 +43,9 @@ function readUntil(descriptor: number, last?: number): string {
       chunks.push(chunk.subarray(0, length));
       if (last !== undefined && chunk[length - 1] === last) break;
     } catch (error) {
-      // The parent may have opened the pipe non-blocking and not have written yet.
+      // The parent may have opened the pipe non-blocking and not have written yet: a standby waits for minutes.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      Atomics.wait(pause, 0, 0, 5);
+      Atomics.wait(pause, 0, 0, waitMs);
     }
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Socket } from 'node:net';
 import { openTracing, type Tracing, type TracingVariables } from '@runyard/tracing';
 import type { TObject } from 'typebox';
-import { type Environment, readConfig, readEnvironment, readEnvironmentOf } from './config.ts';
+import { type Environment, readConfig, readEnvironment, readEnvironmentOf, setProcessVariables } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { errorCodeOf } from './errors.ts';
 import type { ServiceLifecycle } from './lifecycle.ts';
@@ -24,12 +24,13 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
 
 /**
  * Runs several services in one process, which ends as that of a single one does. Each has variables of its own (see
- * `readEnvironmentOf`), and shares nothing with the others but the process: one that stops, fails to start or crashes
+ * `readEnvironmentOf`, `setProcessVariables`), and shares nothing with the others but the process: one that stops, fails to start or crashes
  * stops them all, and the log names it.
  *
  * @param groups start together, and stop one after the other, the first one first
  */
 export async function runServices(groups: ServiceDefinition[][]): Promise<void> {
+  setProcessVariables();
   await runProcess(groups, readEnvironmentOf);
 }
 

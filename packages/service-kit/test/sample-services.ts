@@ -18,7 +18,7 @@ async function run(config: Static<typeof schema>, context: ServiceContext): Prom
   const { HOST: host, PORT: port, SAMPLE_SECRET: secret } = config;
   await listen(createApp({ context, operations: [] }), { host, port, context });
   lifecycle.ready();
-  logger.info('up', { secretLength: secret.length });
+  logger.info('up', { secretLength: secret.length, setting: process.env.SAMPLE_SETTING });
   if (config.SAMPLE_BEHAVIOUR === 'has a grace') waitUntilHurried(lifecycle);
   setImmediate(() => misbehave(config.SAMPLE_BEHAVIOUR, lifecycle));
 }

@@ -18,7 +18,10 @@ describe('two services in one process', () => {
     const secrets = Object.entries(variables).filter(([name]) => only === undefined || name === only);
     running = await startServiceProcess({
       entry,
-      secrets: Object.fromEntries(secrets.map(([name, given]) => [name, JSON.stringify(given)])),
+      secrets: {
+        ...Object.fromEntries(secrets.map(([name, given]) => [name, JSON.stringify(given)])),
+        process: JSON.stringify({ SAMPLE_SETTING: 'of-both' }),
+      },
       readyPath: null,
     });
   }
@@ -31,8 +34,8 @@ describe('two services in one process', () => {
   it('have variables, logs, ports and metrics of their own', async () => {
     await start();
     await areUp();
-    expect(running.output()).toMatch(/first: up \{"secretLength":15\}/);
-    expect(running.output()).toMatch(/second: up \{"secretLength":9\}/);
+    expect(running.output()).toContain('first: up {"secretLength":15,"setting":"of-both"}');
+    expect(running.output()).toContain('second: up {"secretLength":9,"setting":"of-both"}');
     for (const [name, other] of [
       ['first', 'second'],
       ['second', 'first'],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { eachLine } from '@runyard/revision-logs';
-import type { ChildExit, ChildOptions, Launched } from '../process/child.ts';
+import type { ChildExit, ChildWork, Launched } from '../process/child.ts';
 import { engineEnvironment, QUICK_MS, runEngine } from './engine-command.ts';
 
 export interface ContainerOptions {
@@ -12,7 +12,7 @@ export interface ContainerOptions {
   env: Record<string, string>;
   /** Written to the container's standard input as one line of JSON. Standard input then stays open. */
   secrets: Record<string, string>;
-  onLine: ChildOptions['onLine'];
+  onLine: ChildWork['onLine'];
 }
 
 /**

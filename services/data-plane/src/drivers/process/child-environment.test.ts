@@ -139,7 +139,9 @@ it.each([
   );
   const { env, secrets } = variablesOfBoth(server!, worker!);
   expect(JSON.stringify(env)).not.toMatch(/model-key|password/);
-  for (const text of Object.values(secrets)) expect(JSON.parse(text)).toMatchObject({ GRAPH_HOST_HEAP_MB: limit });
+  for (const name of ['agent-api', 'run-worker'])
+    expect(JSON.parse(secrets[name]!)).toMatchObject({ GRAPH_HOST_HEAP_MB: limit });
+  expect(JSON.parse(secrets.process!)).toEqual(env);
 });
 
 describe('the grace of a revision', () => {

@@ -7,10 +7,13 @@ export interface ChildOptions {
   entry: string;
   /** The whole environment: the child inherits nothing. */
   env: Record<string, string>;
-  /** Variables that must not be in an environment, where other processes of the same user could read them. */
-  secrets: Record<string, string>;
   /** True when it has a grace of its own, which a second SIGTERM ends. */
   hasGrace?: boolean;
+}
+
+export interface ChildWork {
+  /** Variables that must not be in an environment, where other processes of the same user could read them. */
+  secrets: Record<string, string>;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
 }
 
@@ -31,12 +34,13 @@ const PARENT_FD = 4;
 const HAND_BACK_MS = 3_000;
 
 /**
- * One operating system process. It gets its secrets over a pipe and holds the reading end of another that this process
+ * One operating system process. It loads its code, and begins when it gets its secrets over a pipe. It holds the reading end of another that this process
  * never writes to: when this process ends, in whatever way, the child sees the pipe close and stops.
  */
 export class Child {
   readonly #process: ChildProcess;
   readonly #hasGrace: boolean;
+  #onLine: ChildWork['onLine'] = () => undefined;
   #requests = 0;
   readonly exited: Promise<ChildExit>;
   #exit: ChildExit | undefined;
@@ -60,9 +64,22 @@ export class Child {
       this.#process.once('exit', (code, signal) => settle({ code, signal }));
     });
     for (const stream of ['stdout', 'stderr'] as const) {
-      eachLine(this.#process[stream] as Readable, (line) => options.onLine(line, stream));
+      eachLine(this.#process[stream] as Readable, (line) => this.#onLine(line, stream));
     }
-    this.#handOver(options.secrets);
+    // A child that ended before reading has closed the pipe; its exit says why.
+    this.#secrets.on('error', () => undefined);
+    this.#process.stdio[PARENT_FD]?.on('error', () => undefined);
+  }
+
+  /** Hands over what it waits for. To be called once. */
+  begin({ secrets, onLine }: ChildWork): this {
+    this.#onLine = onLine;
+    this.#secrets.end(JSON.stringify(secrets));
+    return this;
+  }
+
+  get #secrets(): Writable {
+    return this.#process.stdio[SECRETS_FD] as Writable;
   }
 
   get pid(): number | undefined {
@@ -93,14 +110,6 @@ export class Child {
 
   kill(): void {
     this.#process.kill('SIGKILL');
-  }
-
-  #handOver(secrets: Record<string, string>): void {
-    const pipe = this.#process.stdio[SECRETS_FD] as Writable;
-    // A child that ended before reading has closed the pipe; its exit says why.
-    pipe.on('error', () => undefined);
-    pipe.end(JSON.stringify(secrets));
-    this.#process.stdio[PARENT_FD]?.on('error', () => undefined);
   }
 }
 

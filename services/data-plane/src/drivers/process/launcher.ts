@@ -1,6 +1,6 @@
 import type { ReplicaRole } from '@runyard/deployments';
 import type { DriverOptions } from '../driver-row.ts';
-import type { ChildOptions, Launched } from './child.ts';
+import type { ChildWork, Launched } from './child.ts';
 import type { ServiceAddress, SupervisionTimings } from './supervised-service.ts';
 
 /** One service of a revision; each role has one or more. */
@@ -20,7 +20,7 @@ export interface Launcher {
   /** True when the first agent-api and the first run-worker share a process. */
   sharesProcess?: boolean;
   findAddress(replica: Replica): Promise<ServiceAddress>;
-  launch(replica: Replica, address: ServiceAddress, onLine: ChildOptions['onLine']): Launched;
+  launch(replica: Replica, address: ServiceAddress, onLine: ChildWork['onLine']): Launched;
 }
 
 export interface SupervisionOptions extends Pick<DriverOptions, 'openLog' | 'running' | 'countsBefore' | 'logger'> {

@@ -4,9 +4,10 @@ import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.t
 import type { RevisionSpec, RevisionStartOptions, RunningRevision } from '../driver.ts';
 import type { OpenDriver } from '../driver-row.ts';
 import { Child } from './child.ts';
-import { childVariables, variablesOfBoth } from './child-environment.ts';
+import { childVariables, processEnvironment, variablesOfBoth } from './child-environment.ts';
 import type { SupervisionOptions } from './launcher.ts';
 import type { ProjectUsers } from './project-users.ts';
+import { Standbys } from './standbys.ts';
 import { startRevision } from './start-revision.ts';
 
 export interface ProcessDriverOptions extends SupervisionOptions {
@@ -19,20 +20,34 @@ export interface ProcessDriverOptions extends SupervisionOptions {
   platform: PlatformSettings;
 }
 
-/** Runs a revision as child processes of this one: one or more of agent-api and of run-worker. */
+/**
+ * Runs a revision as child processes of this one: one or more of agent-api and of run-worker. Once a project that is run
+ * in its folder has been edited, a process is kept that has the code of both loaded: loading it is the half of an edit
+ * that is not the project's own.
+ */
 export class ProcessDriver implements OpenDriver {
   readonly #options: ProcessDriverOptions;
+  readonly #standbys: Standbys;
+  /** Deployments of folders that were started here. */
+  readonly #started = new Set<string>();
 
   constructor(options: ProcessDriverOptions) {
     this.#options = options;
+    this.#standbys = new Standbys(
+      () => new Child({ entry: options.togetherEntry!, env: processEnvironment(), hasGrace: true }),
+    );
   }
 
   async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
     const { project } = spec.artifact;
+    const { deploymentId } = spec;
     const { platform, users, agentApiEntry, runWorkerEntry, togetherEntry } = this.#options;
-    return startRevision(spec, options, this.#options, async () => {
-      await users?.grantAccess(spec.deploymentId, project.directory);
+    const isEdited = this.#started.has(deploymentId);
+    const isInPlace = togetherEntry !== undefined && !project.isBuilt;
+    if (isInPlace) this.#started.add(deploymentId);
+    const started = startRevision(spec, options, this.#options, async () => {
+      await users?.grantAccess(deploymentId, project.directory);
       return {
         hasCustomAuth: project.hasCustomAuth,
         graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
@@ -44,22 +59,33 @@ export class ProcessDriver implements OpenDriver {
         launch: ({ role, worker }, { port, workerPort }, onLine) => {
           const variablesOf = (of: ReplicaRole, at: number | undefined) => {
             const { env, secrets } = childVariables(spec, project, platform, of);
-            const user = users && { GRAPH_HOST_USER: users.userOf(spec.deploymentId) };
+            const user = users && { GRAPH_HOST_USER: users.userOf(deploymentId) };
             return { env: { ...env, ...user, PORT: String(at) }, secrets };
           };
           const hasGrace = role === 'run-worker' || worker !== undefined;
           if (worker) {
             const [server, other] = [variablesOf('agent-api', port), variablesOf('run-worker', workerPort)];
-            return new Child({ entry: togetherEntry!, ...variablesOfBoth(server, other), hasGrace, onLine });
+            const { env, secrets } = variablesOfBoth(server, other);
+            const child = this.#standbys.take(deploymentId) ?? new Child({ entry: togetherEntry!, env, hasGrace });
+            return child.begin({ secrets, onLine });
           }
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
-          return new Child({ entry, ...variablesOf(role, port), hasGrace, onLine });
+          const { env, secrets } = variablesOf(role, port);
+          return new Child({ entry, env, hasGrace }).begin({ secrets, onLine });
         },
       };
     });
+    // Also after an edit that does not load: the next one follows.
+    const standBy = () => {
+      if (isInPlace && isEdited) this.#standbys.keep(deploymentId);
+    };
+    started.then(standBy, standBy);
+    return started;
   }
 
   async removeLeftovers(deploymentId: string): Promise<void> {
+    this.#standbys.end(deploymentId);
+    this.#started.delete(deploymentId);
     await this.#options.users?.clear(deploymentId);
   }
 }

@@ -49,10 +49,8 @@ function keep(behaviour: string): SupervisedService {
       const child = new Child({
         entry,
         env: { PORT: String(port) },
-        secrets: { behaviour },
         hasGrace: behaviour === 'graceful',
-        onLine: (line) => lines.push(line),
-      });
+      }).begin({ secrets: { behaviour }, onLine: (line) => lines.push(line) });
       launches.push(child);
       return child;
     },
