@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   const { against: ref } = flags;
   const against = ref === undefined ? undefined : { ref, folder: await buildCommit(repository, ref, say) };
   try {
-    for (const start of starters({ ...flags, against }, await prepareProject(flags.language))) {
+    for (const start of starters(flags, await prepareProject(flags.language), against)) {
       const target = await start();
       targets.push(target);
       say(`${target.name} is up at ${target.url}`);
@@ -73,17 +73,9 @@ async function main(): Promise<void> {
 }
 
 function starters(
-  {
-    url,
-    key,
-    isDirectWanted,
-    areUsersWanted,
-    against,
-    compare,
-  }: Omit<BenchFlags, 'against'> & {
-    against: { ref: string; folder: string } | undefined;
-  },
+  { url, key, isDirectWanted, areUsersWanted, compare }: BenchFlags,
   { folder: project, environment, python }: BenchProject,
+  against: { ref: string; folder: string } | undefined,
 ): (() => Promise<Target>)[] {
   // Users need encryption at rest: without it on both sides its cost would count as theirs.
   const env: Record<string, string> = {

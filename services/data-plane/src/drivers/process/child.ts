@@ -34,8 +34,9 @@ const PARENT_FD = 4;
 const HAND_BACK_MS = 3_000;
 
 /**
- * One operating system process. It loads its code, and begins when it gets its secrets over a pipe. It holds the reading end of another that this process
- * never writes to: when this process ends, in whatever way, the child sees the pipe close and stops.
+ * One operating system process. It loads its code, and begins when it gets its secrets over a pipe. It holds the reading
+ * end of another that this process never writes to: when this process ends, in whatever way, the child sees the pipe
+ * close and stops.
  */
 export class Child {
   readonly #process: ChildProcess;
