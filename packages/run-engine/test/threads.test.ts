@@ -57,6 +57,20 @@ describe('creating a thread', () => {
     expect(await transactionsOf(ids)).toBe(1);
   });
 
+  it('by an id in capital letters is the thread of that id, whoever asks for both at once', async () => {
+    const threadId = randomUUID();
+    const create = (id: string, name: string) =>
+      fixture.engine.createThread({ threadId: id, metadata: { name }, ifExists: 'raise' });
+    const other = randomUUID().toUpperCase();
+    expect(await create(other, 'alone')).toMatchObject({ threadId: other.toLowerCase(), isNew: true });
+    const [first, second] = await Promise.allSettled([
+      create(threadId, 'first'),
+      create(threadId.toUpperCase(), 'second'),
+    ]);
+    expect(first).toMatchObject({ status: 'fulfilled', value: { threadId, metadata: { name: 'first' }, isNew: true } });
+    expect(second).toMatchObject({ status: 'rejected', reason: { status: 409 } });
+  });
+
   it('whose id is taken up meanwhile by a draft leaves the others, and waits for it', async () => {
     const [drafted, other] = [randomUUID(), randomUUID()];
     const client = await fixture.pool.connect();

@@ -7,7 +7,7 @@ import type { ThreadRecord } from './types.ts';
 
 /**
  * Creates those of the threads whose ids nothing has ever had, in the caller's transaction; ids differ. Returns them in
- * the order of the batch, and undefined in place of the others, of which nothing is written.
+ * the order of the batch, and undefined in place of the others, of which no thread is made.
  */
 export async function createUnusedThreads(
   client: pg.ClientBase,

@@ -10,10 +10,16 @@ export interface EncodedThread {
   ttl: ReturnType<typeof ttlParameters>;
 }
 
+/** Its id is in the form in which Postgres returns it: one id in two forms would be two in a batch. */
 export function encodeThread(
   { threadId, metadata, config = {}, ttl }: NewThread & { threadId: string },
   defaultTtl: ThreadTtl | undefined,
 ): EncodedThread {
   const [storedMetadata, storedConfig] = [toSqlJson(metadata), toSqlJson(config)];
-  return { threadId, metadata: storedMetadata, config: storedConfig, ttl: ttlParameters(ttl ?? defaultTtl) };
+  return {
+    threadId: threadId.toLowerCase(),
+    metadata: storedMetadata,
+    config: storedConfig,
+    ttl: ttlParameters(ttl ?? defaultTtl),
+  };
 }

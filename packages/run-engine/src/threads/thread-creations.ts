@@ -34,7 +34,12 @@ export class ThreadCreations {
     this.#options = options;
     this.#together = new GroupCommitter({
       name: 'create threads',
-      flush: (batch) => write((client) => createUnusedThreads(client, batch), { lockTimeoutMs: LOCK_WAIT_MS }),
+      // One that has to wait for longer than the others may does so alone, and so does each beside it.
+      flush: (batch) =>
+        write((client) => createUnusedThreads(client, batch), { lockTimeoutMs: LOCK_WAIT_MS }).catch((error) => {
+          if (isLockTimeout(error)) return batch.map(() => undefined);
+          throw error;
+        }),
       keyOf: ({ threadId }) => threadId,
       maxItemsPerKey: 1,
       sizeOf: ({ metadata, config }) => metadata.length + config.length,
@@ -45,7 +50,7 @@ export class ThreadCreations {
   async create(thread: CreateThread, keyed?: KeyedThread): Promise<CreatedThread> {
     const { cipher, threadTtl } = this.#options;
     const stored = await encryptThread(cipher, thread);
-    const made = keyed ? undefined : await this.#createUnused(encodeThread(stored, threadTtl));
+    const made = keyed ? undefined : await this.#together.submit(encodeThread(stored, threadTtl));
     const created = made ? { ...made, isNew: true } : await this.#createAlone(stored, keyed);
     return decryptThread(cipher, created);
   }
@@ -53,16 +58,6 @@ export class ThreadCreations {
   /** Resolves when everything submitted is settled. */
   close(): Promise<void> {
     return this.#together.close();
-  }
-
-  async #createUnused(thread: EncodedThread): Promise<ThreadRecord | undefined> {
-    try {
-      return await this.#together.submit(thread);
-    } catch (error) {
-      // One that has to wait for longer than a common transaction may does so alone.
-      if (isLockTimeout(error)) return undefined;
-      throw error;
-    }
   }
 
   #createAlone(thread: CreateThread, keyed: KeyedThread | undefined): Promise<CreatedThread> {

@@ -135,9 +135,10 @@ export class DesiredState {
   }
 }
 
-/** Returns whether two revisions run the same file of the same folder. */
+/** Returns whether two revisions run the same file of the same folder of the same machine. */
 function isSamePlace(one: RevisionPlace, other: RevisionPlace): boolean {
   const placeOf = ({ sourceConfig, sourceRevisionConfig }: RevisionPlace) => [
+    (sourceConfig as SourceConfig).listener_id,
     (sourceConfig as SourceConfig).project_path,
     (sourceRevisionConfig as SourceRevisionConfig).langgraph_config_path,
   ];

@@ -68,7 +68,7 @@ it('the claim loop looks once at the start and then waits to be woken', async ()
 });
 
 it('is woken in its own process while it has room and goes on, and says so', async () => {
-  const { waiting, started, end } = claiming({ slots: 1 });
+  const { waiting, started, passOn, end } = claiming({ slots: 1 });
   loop.start();
   await settle();
   waiting.push(claimedRun(), claimedRun());
@@ -80,7 +80,12 @@ it('is woken in its own process while it has room and goes on, and says so', asy
   await settle();
   expect(started).toHaveLength(2);
   end();
+  await settle();
+  expect(passOn).toHaveBeenCalledTimes(2);
+  expect(loop.wakeIfFree()).toBe(true);
   await loop.stop();
+  // It was woken and has not looked.
+  expect(passOn).toHaveBeenCalledTimes(3);
   expect(loop.wakeIfFree()).toBe(false);
 });
 

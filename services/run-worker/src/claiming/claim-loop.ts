@@ -64,6 +64,7 @@ export class ClaimLoop {
   /** Wakes the loop: it looks for runs now, or as soon as a slot is free. */
   wake(): void {
     this.#wasWoken = true;
+    if (this.#isOutdated) this.#options.passOn();
     this.look();
   }
 
@@ -98,6 +99,8 @@ export class ClaimLoop {
     await this.#polls.stop();
     this.slotFreed();
     await this.#loop;
+    // Nobody else was told of what this worker has not looked for any more.
+    if (this.#wasWoken) this.#options.passOn();
   }
 
   get #freeSlots(): number {
@@ -185,7 +188,7 @@ export class ClaimLoop {
     void this.#options.nextWakeup().then(() => {
       this.#isListening = false;
       // The wake-up came after the slots had been filled otherwise: it is for another worker.
-      if (this.#isStopped || this.#freeSlots === 0) this.#options.passOn();
+      if (this.#isStopped || this.#options.freeSlots() === 0) this.#options.passOn();
       this.wake();
     });
   }

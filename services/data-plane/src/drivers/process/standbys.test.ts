@@ -40,6 +40,19 @@ it('a process that waits is one for each deployment, and begins with what it is 
   expect((await children[1]!.exited).signal).toBe('SIGKILL');
 });
 
+it('a process that cannot be started, and one too many, are left to those who need them', () => {
+  const none = new Standbys(() => {
+    throw new Error('no room');
+  });
+  none.keep('one');
+  expect(none.take('one')).toBeUndefined();
+  const { waiting, children } = standbys();
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  for (const id of ids) waiting.keep(id);
+  expect(children).toHaveLength(4);
+  for (const id of ids) waiting.end(id);
+});
+
 it('a process that nobody needs ends after a while, and one that has ended is not given out', async () => {
   const idle = standbys(1);
   idle.waiting.keep('one');

@@ -3,7 +3,10 @@ import type { Child } from './child.ts';
 /** Milliseconds after which a process ends that nobody has needed: it holds memory. */
 const IDLE_MS = 10 * 60_000;
 
-/** Processes that are started before they are needed, one for each deployment. They end with this one. */
+/** The number of processes that wait at once. */
+const WAITING_MAX = 4;
+
+/** Processes that are started before they are needed, at most one for each deployment. They end with this one. */
 export class Standbys {
   readonly #start: () => Child;
   readonly #idleMs: number;
@@ -14,10 +17,16 @@ export class Standbys {
     this.#idleMs = idleMs;
   }
 
-  /** Starts a process for the next need of the deployment, unless one is there. */
+  /** Starts a process for the next need of the deployment, unless one is there or too many are. */
   keep(deploymentId: string): void {
-    if (this.#waiting.has(deploymentId)) return;
-    const child = this.#start();
+    if (this.#waiting.has(deploymentId) || this.#waiting.size >= WAITING_MAX) return;
+    let child: Child;
+    try {
+      child = this.#start();
+    } catch {
+      // The machine has no room for it: whoever needs a process starts one, or says so.
+      return;
+    }
     const idle = setTimeout(() => this.end(deploymentId), this.#idleMs).unref();
     this.#waiting.set(deploymentId, { child, idle });
     void child.exited.then(() => {
