@@ -32,6 +32,21 @@ describe('creating a thread', () => {
     expect(Object.keys((json as { metadata: object }).metadata)).toHaveLength(2);
   });
 
+  it('by an id in capital letters is that of the same id in small ones, for its runs too', async () => {
+    const thread_id = randomUUID();
+    const capital = thread_id.toUpperCase();
+    expect(await post('/threads', { thread_id: capital })).toMatchObject({ status: 200, json: { thread_id } });
+    expect(await post('/threads', { thread_id })).toMatchObject({ status: 409 });
+    expect(await threads().get(capital)).toMatchObject({ thread_id });
+    expect(await post(`/threads/${capital}/runs`, { assistant_id: 'echo' })).toMatchObject({
+      status: 200,
+      json: { thread_id },
+    });
+    expect(await deployment.client.runs.list(capital)).toHaveLength(1);
+    await threads().delete(capital);
+    await expect(threads().get(thread_id)).rejects.toThrow('404');
+  });
+
   it('refuses an id that is taken, or returns the thread that has it', async () => {
     const thread_id = randomUUID();
     await post('/threads', { thread_id, metadata: { first: true } });

@@ -25,6 +25,8 @@ export class RequestValidator {
   readonly #body: Validator<unknown> | undefined;
   readonly #operation: Operation;
   readonly #style: ValidationErrorStyle;
+  /** Names of path parameters that are UUIDs. */
+  readonly #uuids: string[];
 
   constructor(operation: Operation, style: ValidationErrorStyle) {
     const compile = (schema: TSchema | undefined, coerce: boolean) =>
@@ -34,14 +36,19 @@ export class RequestValidator {
     this.#body = compile(operation.body, false);
     this.#operation = operation;
     this.#style = style;
+    const parameters: Record<string, { format?: string }> = operation.params?.properties ?? {};
+    this.#uuids = Object.keys(parameters).filter((name) => parameters[name]?.format === 'uuid');
   }
 
   get takesBody(): boolean {
     return this.#body !== undefined;
   }
 
+  /** UUIDs are in small letters from here on, as databases return them: what is named by one has one name. */
   params(values: Record<string, string>): unknown {
-    return this.#params ? this.#accept('path', this.#params(values)) : values;
+    if (!this.#params) return values;
+    const ids = this.#uuids.flatMap((name) => (name in values ? [[name, values[name]!.toLowerCase()]] : []));
+    return this.#accept('path', this.#params({ ...values, ...Object.fromEntries(ids) }));
   }
 
   query(values: Record<string, string | string[] | undefined>): unknown {
