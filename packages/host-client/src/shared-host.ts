@@ -12,8 +12,8 @@ export class SharedHost {
   readonly #closings: (() => unknown)[] = [];
   #current: () => GraphHost | undefined = () => undefined;
   #isServed = false;
-  #takesRuns = false;
-  #wakeWorker: () => boolean = () => false;
+  /** There once the worker takes runs. */
+  #wakeWorker: (() => boolean) | undefined;
 
   /** The server gives the socket on which it answers the project's code. */
   offerLoopback(loopback: Loopback): void {
@@ -63,19 +63,18 @@ export class SharedHost {
    * @param wake has it look for runs at once; false when it has no room for one
    */
   workerReady(wake: () => boolean): void {
-    this.#takesRuns = true;
     this.#wakeWorker = wake;
     this.#changes.emit('change');
   }
 
   /** Has the worker look for runs at once; false when it has no room for one, or is not there. */
   wakeWorker(): boolean {
-    return this.#wakeWorker();
+    return this.#wakeWorker?.() ?? false;
   }
 
   /** Resolves when the worker takes runs. @throws Error named AbortError */
   async started(signal: AbortSignal): Promise<void> {
-    await this.#until(() => this.#takesRuns || undefined, signal);
+    await this.#until(() => this.#wakeWorker, signal);
   }
 
   /** The host for new runs; undefined while there is none. */

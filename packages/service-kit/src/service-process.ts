@@ -24,8 +24,8 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
 
 /**
  * Runs several services in one process, which ends as that of a single one does. Each has variables of its own (see
- * `readEnvironmentOf`, `setProcessVariables`), and shares nothing with the others but the process: one that stops, fails to start or crashes
- * stops them all, and the log names it.
+ * `readEnvironmentOf`, `setProcessVariables`), and shares nothing with the others but the process: one that stops, fails
+ * to start or crashes stops them all, and the log names it.
  *
  * @param groups start together, and stop one after the other, the first one first
  */

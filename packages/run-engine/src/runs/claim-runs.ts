@@ -3,6 +3,7 @@ import { type DataCipher, EncryptionError, type EncryptionScope, keyHeaderOf } f
 import type pg from 'pg';
 import { insertEvents, type RunEventTemplate, templateValues } from '../event-rows.ts';
 import { NEXT_EPOCH } from '../locks.ts';
+import { IS_ACTIVE_REVISION } from '../queue/active-revision.ts';
 import { CLAIM_FLOOR } from '../queue/queue-floors.ts';
 import { nextRunId } from '../queue/thread-heads.ts';
 import type { Fence } from '../types.ts';
@@ -208,7 +209,7 @@ const claimStatement = (condition: string) => `
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = f.thread_id AND b.status = 'running' OFFSET 0)
       AND EXISTS (SELECT 1 FROM worker w, deployment d
                   WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining AND d.halt_reason IS NULL
-                    AND (d.active_revision IS NULL OR d.active_revision = w.revision_id))
+                    AND ${IS_ACTIVE_REVISION})
     ORDER BY f.head_ready_at
     LIMIT $2
     FOR UPDATE OF f SKIP LOCKED

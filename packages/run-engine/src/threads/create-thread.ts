@@ -2,17 +2,10 @@ import { containsAny, toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { encodeThread } from './encode-thread.ts';
+import { insertedThreads, threadValues } from './inserted-threads.ts';
 import { fencesOfNewThreads, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
-import { expiryIn } from './thread-ttl.ts';
 import type { CreatedThread, CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
-
-const INSERTED_THREAD = `
-  made AS (
-    INSERT INTO thread (thread_id, metadata, config, ttl_strategy, ttl_minutes, expires_at, status)
-    VALUES ($1, $2, $3, $4, $5, ${expiryIn('$5::float8')}, $6)
-    ON CONFLICT DO NOTHING RETURNING ${THREAD_COLUMNS}
-  )`;
 
 /** Creates a thread in the caller's transaction. If it exists, returns it (`do_nothing`) or refuses (`raise`). */
 export async function createThread(
@@ -23,8 +16,8 @@ export async function createThread(
   const { threadId } = thread;
   const { rows } = await client.query<ThreadRow & { was_used: boolean }>({
     name: 'engine_create_thread',
-    text: `WITH ${INSERTED_THREAD}, ${fencesOfNewThreads()} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
-    values: columnsOf({ ...thread, status: 'idle' }, defaultTtl),
+    text: `WITH ${insertedThreads()}, ${fencesOfNewThreads()} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
+    values: threadValues([encodeThread({ ...thread, status: 'idle' }, defaultTtl)]),
   });
   const [made] = rows;
   if (made) {
@@ -49,20 +42,12 @@ export async function insertThread(
 ): Promise<ThreadRecord | undefined> {
   const { rows } = await client.query<ThreadRow>({
     name: 'engine_insert_thread',
-    text: `WITH ${INSERTED_THREAD} SELECT * FROM made`,
-    values: columnsOf(thread, defaultTtl),
+    text: `WITH ${insertedThreads()} SELECT * FROM made`,
+    values: threadValues([encodeThread(thread, defaultTtl)]),
   });
   return rows[0] && threadOfRow(rows[0]);
 }
 
 export function threadExistsError(threadId: string): ConflictError {
   return new ConflictError(`Thread with ID ${threadId} already exists`, { code: 'thread_exists' });
-}
-
-function columnsOf(
-  thread: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,
-  defaultTtl: ThreadTtl | undefined,
-): unknown[] {
-  const { threadId, metadata, config, ttl } = encodeThread(thread, defaultTtl);
-  return [threadId, metadata, config, ...ttl, thread.status];
 }

@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import { ttlParameters } from './thread-ttl.ts';
-import type { NewThread, ThreadTtl } from './types.ts';
+import type { NewThread, ThreadRecord, ThreadTtl } from './types.ts';
 
 /** A thread to be created, as it is stored. */
 export interface EncodedThread {
@@ -8,11 +8,12 @@ export interface EncodedThread {
   metadata: string;
   config: string;
   ttl: ReturnType<typeof ttlParameters>;
+  status: ThreadRecord['status'];
 }
 
 /** Its id is in the form in which Postgres returns it: one id in two forms would be two in a batch. */
 export function encodeThread(
-  { threadId, metadata, config = {}, ttl }: NewThread & { threadId: string },
+  { threadId, metadata, config = {}, ttl, status }: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,
   defaultTtl: ThreadTtl | undefined,
 ): EncodedThread {
   const [storedMetadata, storedConfig] = [toSqlJson(metadata), toSqlJson(config)];
@@ -21,5 +22,6 @@ export function encodeThread(
     metadata: storedMetadata,
     config: storedConfig,
     ttl: ttlParameters(ttl ?? defaultTtl),
+    status,
   };
 }

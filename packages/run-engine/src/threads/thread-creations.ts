@@ -50,7 +50,9 @@ export class ThreadCreations {
   async create(thread: CreateThread, keyed?: KeyedThread): Promise<CreatedThread> {
     const { cipher, threadTtl } = this.#options;
     const stored = await encryptThread(cipher, thread);
-    const made = keyed ? undefined : await this.#together.submit(encodeThread(stored, threadTtl));
+    const made = keyed
+      ? undefined
+      : await this.#together.submit(encodeThread({ ...stored, status: 'idle' }, threadTtl));
     const created = made ? { ...made, isNew: true } : await this.#createAlone(stored, keyed);
     return decryptThread(cipher, created);
   }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { IS_ACTIVE_REVISION } from '../queue/active-revision.ts';
 import type { CancelAction, Fence } from '../types.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import type { LeaseRenewal, WorkerRegistration } from './types.ts';
@@ -85,8 +86,7 @@ interface OwnedRow {
 export async function mayClaim(db: pg.Pool, workerId: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'engine_may_claim',
-    text: `SELECT 1 FROM worker w, deployment d
-           WHERE w.worker_id = $1 AND (d.active_revision IS NULL OR d.active_revision = w.revision_id)`,
+    text: `SELECT 1 FROM worker w, deployment d WHERE w.worker_id = $1 AND ${IS_ACTIVE_REVISION}`,
     values: [workerId],
   });
   return rows.length > 0;
