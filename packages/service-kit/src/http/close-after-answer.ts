@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 /**
  * Sets `Connection: close` on answers with a length. An answer without one would look complete when the connection
  * closes: clients that use the fetch of Node 20 take the received part of such an answer for all of it, even when it
- * was cut. After those, the server closes the connection itself.
+ * was cut. After those, the server closes the connection when it accepts no more requests.
  */
 export function closeAfterAnswer(res: ServerResponse): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;

@@ -25,7 +25,11 @@ export class Connections {
   readonly #server: Server;
   /** Number of requests in flight per connection. */
   readonly #active = new Map<Socket, number>();
-  #isDraining = false;
+  /**
+   * True once an answer is the last of its connection. Before, clients are told so by `Connection: close` (see
+   * `closeAfterAnswer`); those that could not be told may have sent the next request already.
+   */
+  #closesIdle = false;
   #onNone: (() => void) | undefined;
 
   constructor(server: Server) {
@@ -48,8 +52,8 @@ export class Connections {
 
   /** Resolves when all connections are closed; those with requests after the given times are cut. */
   async drain({ windowMs, drainMs, onClosed }: DrainTimes): Promise<void> {
-    this.#isDraining = true;
     await this.#noneWithin(windowMs);
+    this.#closesIdle = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     if (windowMs > 0) await this.#noneWithin(LAST_REQUEST_MS);
     for (const [socket, requests] of this.#active) if (requests === 0) socket.destroySoon();
@@ -78,6 +82,6 @@ export class Connections {
   #finished(socket: Socket): void {
     const requests = (this.#active.get(socket) ?? 1) - 1;
     if (this.#active.has(socket)) this.#active.set(socket, requests);
-    if (this.#isDraining && requests === 0) socket.destroySoon();
+    if (this.#closesIdle && requests === 0) socket.destroySoon();
   }
 }

@@ -1,4 +1,5 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -86,6 +87,35 @@ describe('a server that stops', () => {
     const response = await fetch(`${url}/stream`);
     await expect(response.text()).rejects.toThrow();
     agent.destroy();
+    await stopped;
+  });
+
+  it('takes a request that follows an answer without a length, whose end nobody could announce', async () => {
+    openContext(LONG_S);
+    const streams = new EventEmitter();
+    const begun = once(streams, 'begun') as Promise<[ServerResponse]>;
+    const app = createApp({
+      context,
+      operations: [],
+      before: [
+        (req, res, next) => {
+          if (req.path !== '/stream') return next();
+          res.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: a\n\n');
+          streams.emit('begun', res);
+        },
+      ],
+    });
+    const { url } = await listen(app, { ...HERE, context });
+    agent.destroy();
+    agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const streamed = get(`${url}/stream`);
+    // It waits for the only connection, and is sent in the moment in which that is free.
+    const next = get(`${url}/ok`);
+    const [answer] = await begun;
+    const stopped = context.lifecycle.stop('test');
+    answer.end('event: b\n\n');
+    expect((await streamed).statusCode).toBe(200);
+    expect((await next).headers.connection).toBe('close');
     await stopped;
   });
 
