@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,6 +19,29 @@ export const graph = new StateGraph(State)
   .addNode('ask', async () => ({ assistants: (await new Client({ apiKey: null }).assistants.search()).length }))
   .addEdge(START, 'ask').addEdge('ask', END).compile();
 `;
+
+/** A project in Python with a package of its own, which says its greeting. */
+const PYTHON = {
+  'langgraph.json': JSON.stringify({
+    dependencies: ['.'],
+    graphs: { agent: './agent.py:graph' },
+    // uv reads no certificates of the machine by itself, and registries may have one of their own.
+    dockerfile_lines: ['ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt'],
+  }),
+  'requirements.txt': 'text-unidecode\n',
+  'agent.py': `
+from langgraph.graph import START, StateGraph
+from text_unidecode import unidecode
+from typing_extensions import TypedDict
+
+class State(TypedDict):
+    text: str
+
+graph = StateGraph(State).add_node("say", lambda state: {"text": "hello " + unidecode(state["text"])})
+graph = graph.add_edge(START, "say").compile()
+`,
+};
+const PYTHON_IMAGE = 'runyard-test/python:1';
 
 let before: Awaited<ReturnType<typeof listLeftovers>>;
 let base: Awaited<ReturnType<typeof buildBaseImage>>;
@@ -47,7 +71,7 @@ afterAll(async () => {
   await base?.remove().catch(() => undefined);
 });
 
-function runyard(args: string[], of: Platform = platform) {
+function runyard(args: string[], of: Platform = platform, folder = project.folder) {
   // The command reaches the engine as the person at this machine does.
   const { HOME, DOCKER_HOST } = process.env;
   const variables = {
@@ -56,7 +80,7 @@ function runyard(args: string[], of: Platform = platform) {
     ...(HOME && { HOME }),
     ...(DOCKER_HOST && { DOCKER_HOST }),
   };
-  return startRunyard(args, project.folder, variables).ended;
+  return startRunyard(args, folder, variables).ended;
 }
 /** Returns the output of a command that has to succeed. */
 async function succeed(command: ReturnType<typeof runyard>): Promise<string> {
@@ -125,6 +149,27 @@ it.each(['agent-api', 'run-worker'])(
     await expect.poll(() => greet().catch(String)).toBe('goodbye ada from-the-env-file');
   },
 );
+
+it('a Python project is installed in its image, again only when it names other packages, and runs from it', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'runyard-python-'));
+  try {
+    const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
+    for (const [name, text] of Object.entries(PYTHON)) await write(name, text);
+    const build = () => runyard(['build', '-t', PYTHON_IMAGE, '--base-image', base.name], platform, folder);
+    expect(await succeed(build())).toContain('+ text-unidecode==');
+    await write('agent.py', PYTHON['agent.py'].replace('hello', 'goodbye'));
+    expect(await succeed(build())).not.toContain('+ text-unidecode==');
+    await succeed(runyard(['deploy', '--image', PYTHON_IMAGE, '--no-input', '--name', 'snake'], platform, folder));
+    const listed = await runyard(['deploy', 'list', '--name-contains', 'snake', '--json']);
+    const [snake] = parseJsonLines<typeof deployment>(listed);
+    const agent = newClient({ apiUrl: snake!.source_config.custom_url, apiKey: platform.apiKey });
+    expect(await agent.runs.wait(null, 'agent', { input: { text: 'Ådå' } })).toEqual({ text: 'goodbye Ada' });
+    await succeed(runyard(['deploy', 'delete', snake!.id, '--force']));
+  } finally {
+    await runDocker('image', 'rm', PYTHON_IMAGE);
+    await rm(folder, { recursive: true });
+  }
+});
 
 it('a deployment whose containers cannot reach its database fails within a minute with that sentence', async () => {
   const cutOff = await startPlatform({ env: { CONTAINER_NETWORK: 'none' } });

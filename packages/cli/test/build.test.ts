@@ -66,20 +66,14 @@ describe('runyard build', () => {
     expect(left().filter((name) => !before.includes(name))).toEqual([]);
   });
 
-  it.each<[string, string[], string, Record<string, string>?]>([
+  it.each<[string, string[], string]>([
     ['no tag', [], "required option '-t, --tag <tag>' not specified"],
     ['an empty tag', ['-t', ''], 'It is empty.'],
     ['a pull of what nobody publishes', ['-t', 'x', '--pull'], '--pull needs --base-image'],
     ['another Dockerfile', ['-t', 'x', '-f', 'Dockerfile'], '-f is not passed on'],
     ['a folder without a project', ['-t', 'x', '-c', 'src'], 'has no langgraph.json'],
-    [
-      'a project in Python without a command',
-      ['-t', 'x'],
-      'The project is in Python: --install-command',
-      { 'langgraph.json': '{"graphs":{"agent":{"path":"./agent.py:graph"}}}' },
-    ],
-  ])('refuses %s with a sentence', async (_, args, sentence, files) => {
-    const ended = await build(args, projectFolder('agent', files));
+  ])('refuses %s with a sentence', async (_, args, sentence) => {
+    const ended = await build(args);
     expect(ended).toMatchObject({ exitCode: 2, err: expect.stringContaining(sentence) });
     expect(builds()).toEqual([]);
   });

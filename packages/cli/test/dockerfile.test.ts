@@ -5,12 +5,14 @@ import { projectFolder, removeFolders } from './support/command.ts';
 
 afterAll(removeFolders);
 
-/** Returns the RUN lines of the project's Dockerfile. */
-async function runLines(files: Record<string, string>, options: Partial<DockerfileOptions> = {}): Promise<string[]> {
+async function dockerfileOf(files: Record<string, string>, options: Partial<DockerfileOptions> = {}): Promise<string> {
   const folder = projectFolder('agent', files);
   const commands = { baseImage: 'base', installCommand: undefined, buildCommand: undefined };
-  const text = await generateDockerfile(await openProject(folder), { folder, ...commands, ...options });
-  return text.split('\n').filter((line) => line.startsWith('RUN '));
+  return generateDockerfile(await openProject(folder), { folder, ...commands, ...options });
+}
+
+async function runLines(...of: Parameters<typeof dockerfileOf>): Promise<string[]> {
+  return (await dockerfileOf(...of)).split('\n').filter((line) => line.startsWith('RUN '));
 }
 
 const fetching = (name: string, release: string, more = '') =>
@@ -68,5 +70,47 @@ describe('an image', () => {
   it('is built with the package manager that installed it', async () => {
     const lines = await runLines({ 'pnpm-lock.yaml': '' }, { buildCommand: 'npm run build' });
     expect(lines.at(-1)).toBe(`RUN unset NODE_ENV && ${at('pnpm')} && npm run build`);
+  });
+
+  it('has the lines of langgraph.json before anything of the project', async () => {
+    const config = { graphs: { agent: './a.ts:graph' }, dockerfile_lines: ['ARG TOKEN', 'RUN apt-get update'] };
+    const text = await dockerfileOf({ 'langgraph.json': JSON.stringify(config) });
+    expect(text).toMatch(/^FROM base\nARG TOKEN\nRUN apt-get update\nCOPY --chown=node:node \. /);
+    const wrong = dockerfileOf({ 'langgraph.json': JSON.stringify({ ...config, dockerfile_lines: 'RUN x' }) });
+    await expect(wrong).rejects.toThrow('"dockerfile_lines" of langgraph.json is a list of lines.');
+  });
+
+  describe('of a project in Python', () => {
+    const config = { graphs: { agent: { path: './agent.py:graph' } }, pip_config_file: './pip.conf' };
+    const files = {
+      'langgraph.json': JSON.stringify(config),
+      'pip.conf': '',
+      'requirements-dev.txt': '',
+      'libs/my tools/pyproject.toml': '',
+      'libs/other/module.py': '',
+    };
+
+    it('is installed by the base image, first what needs no code, in a layer of its own', async () => {
+      const text = await dockerfileOf(files);
+      expect(text.split('\n')).toEqual([
+        'FROM base',
+        'COPY --chown=node:node ["langgraph.json","pip.conf","requirements-dev.txt","/deps/project/"]',
+        'COPY --chown=node:node ["libs/my tools/pyproject.toml","/deps/project/libs/my tools/"]',
+        'RUN cd /deps/project && LANGGRAPH_CONFIG_PATH="langgraph.json" runyard-agent install --ahead',
+        'COPY --chown=node:node . /deps/project',
+        'WORKDIR /deps/project',
+        expect.stringMatching(/^ENV LANGSERVE_GRAPHS=/),
+        'ENV PROJECT_DIR=/deps/project LANGGRAPH_CONFIG_PATH="langgraph.json"',
+        'RUN runyard-agent install',
+        '',
+      ]);
+    });
+
+    it('is installed by the commands of its author in the environment that it runs in', async () => {
+      const lines = await runLines(files, { installCommand: 'pip install .', buildCommand: 'echo "built" > done' });
+      expect(lines).toEqual([
+        `RUN runyard-agent install --install-command 'pip install .' --build-command 'echo "built" > done'`,
+      ]);
+    });
   });
 });

@@ -1,9 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { languageOf, parseSource } from '@runyard/project/source';
 import { extract } from 'tar';
-import { CliError, ExitCode } from '../cli-error.ts';
 import { generateDockerfile } from '../docker/dockerfile.ts';
 import { BASE_IMAGE, type BuildSettings, type Engine } from '../docker/engine.ts';
 import type { Steps } from '../output/steps.ts';
@@ -31,7 +29,6 @@ export interface ImageOptions extends BuildSettings {
 export async function buildImage(options: ImageOptions): Promise<void> {
   const { engine, steps, project, tag, baseImage = BASE_IMAGE, installCommand, buildCommand } = options;
   const { platform, pull, args, interrupted } = options;
-  requireInstallation(project, installCommand);
   steps.begin('Building the image');
   const folder = await mkdtemp(join(tmpdir(), 'runyard-image-'));
   try {
@@ -53,18 +50,4 @@ async function copyFiles(project: DeployableProject, folder: string, steps: Step
   } finally {
     await archive.remove();
   }
-}
-
-/** Package managers of JavaScript are found by their lock files; an environment of Python has to be made by a command. */
-function requireInstallation({ config, folder }: DeployableProject, installCommand: string | undefined): void {
-  if (installCommand !== undefined) return;
-  const sources = Object.values(config.graphs).map((graph) => (graph as { path?: unknown } | null)?.path ?? graph);
-  const isPython = sources.some(
-    (source) => typeof source === 'string' && languageOf(parseSource(source, folder)) === 'python',
-  );
-  if (!isPython) return;
-  throw new CliError(
-    'The project is in Python: --install-command has to make its .venv in an image (docs/images.md). `runyard deploy --remote` needs none.',
-    ExitCode.usage,
-  );
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { languageOf, type ProjectLanguage, parseSource } from '@runyard/project/source';
 import { parseProjectText } from '@runyard/project/text';
 import { parse as parseDotenv } from 'dotenv';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
@@ -23,6 +24,8 @@ export interface DeployableProject {
 interface ProjectConfig {
   graphs: Record<string, unknown>;
   auth?: unknown;
+  dockerfile_lines?: unknown;
+  pip_config_file?: unknown;
   env?: unknown;
 }
 
@@ -41,6 +44,15 @@ export async function openProject(path: string): Promise<DeployableProject> {
   const config = await readConfig(file);
   const folder = dirname(file);
   return { folder, configPath: basename(file), config, ...(await readEnv(config.env, folder)) };
+}
+
+/** Returns the language that a project is installed in: Python where any graph is. One with graphs in both does not load. */
+export function languageOfProject({ config, folder }: Pick<DeployableProject, 'config' | 'folder'>): ProjectLanguage {
+  const sources = Object.values(config.graphs).map((graph) => (graph as { path?: unknown } | null)?.path ?? graph);
+  const isPython = sources.some(
+    (source) => typeof source === 'string' && languageOf(parseSource(source, folder)) === 'python',
+  );
+  return isPython ? 'python' : 'javascript';
 }
 
 /** Reads the variables of any folder, for commands that only need a key and an address. */

@@ -65,21 +65,61 @@ export async function planSteps(
   if (pipConfigFile !== null) await checkInside(pipConfigFile, place, 'pip_config_file');
   if (lock) return [await syncStep(lock, installer, place)];
   for (const requirement of requirements) checkRequirement(requirement);
+  for (const folder of folders) await checkFolder(folder, place);
+  const { files, packages } = await sortFolders(folders, place.directory);
+  const step = stepsOf(installer, place);
+  return [...step(requirements), ...step(withOption('-r', files)), ...step(withOption('-e', packages))];
+}
+
+/**
+ * Returns of those steps what only needs the files that name packages, for a place where nothing else of the project is
+ * yet: `planSteps` has the rest, and what cannot be told without the project's code.
+ *
+ * @throws ProjectError
+ */
+export async function planStepsAhead(
+  { requirements, folders, lock }: PythonRequirements,
+  installer: PythonInstaller,
+  place: ProjectPlace,
+): Promise<InstallStep[]> {
+  if (lock) {
+    const { command, folder } = await syncStep(lock, installer, place);
+    // The step that has the project asks whether the lock fits.
+    return [{ command: `${command.replace('--locked', '--frozen')} --no-install-workspace`, folder }];
+  }
+  for (const requirement of requirements) checkRequirement(requirement);
+  const { files, packages } = await sortFolders(folders, place.directory);
+  const manifests: string[] = [];
+  for (const folder of packages) {
+    const manifest = join(folder, 'pyproject.toml');
+    // pip does not read requirements from it.
+    if (installer === 'uv' && (await exists(join(place.directory, manifest)))) manifests.push(manifest);
+  }
+  const step = stepsOf(installer, place);
+  return [...step(requirements), ...step(withOption('-r', files)), ...step(withOption('-r', manifests))];
+}
+
+/** Returns the files of requirements in folders, and those of them that are packages, as paths from `directory`. */
+async function sortFolders(
+  folders: readonly string[],
+  directory: string,
+): Promise<{ files: string[]; packages: string[] }> {
   const files: string[] = [];
   const packages: string[] = [];
   for (const folder of folders) {
-    await checkFolder(folder, place);
-    const path = relativeTo(place.directory, folder);
+    const path = relativeTo(directory, folder);
     if ((await exists(join(folder, 'pyproject.toml'))) || (await exists(join(folder, 'setup.py')))) packages.push(path);
     else if (await exists(join(folder, 'requirements.txt'))) files.push(join(path, 'requirements.txt'));
   }
-  const { constraints, directory } = place;
-  const step = (args: string[]) => ({ command: installCommand(installer, args, constraints), folder: directory });
-  return [
-    ...(requirements.length > 0 ? [step([...requirements])] : []),
-    ...(files.length > 0 ? [step(files.flatMap((file) => ['-r', file]))] : []),
-    ...(packages.length > 0 ? [step(packages.flatMap((folder) => ['-e', folder]))] : []),
-  ];
+  return { files, packages };
+}
+
+const withOption = (option: string, paths: readonly string[]) => paths.flatMap((path) => [option, path]);
+
+/** Returns what makes a step of arguments, and none of no arguments. */
+function stepsOf(installer: PythonInstaller, { constraints, directory }: ProjectPlace) {
+  return (args: readonly string[]): InstallStep[] =>
+    args.length === 0 ? [] : [{ command: installCommand(installer, args, constraints), folder: directory }];
 }
 
 async function syncStep(

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMPANIONS, checkLangGraph, missingCompanions, parseReleases } from './companions.ts';
-import { type PythonRequirements, planSteps } from './install-steps.ts';
+import { fetchUv } from './fetch-uv.ts';
+import { type PythonRequirements, planSteps, planStepsAhead } from './install-steps.ts';
 import { chooseInterpreter, describeCommand, findCandidates, parseDescriptions } from './interpreters.ts';
 import { moveCommand } from './move-environment.ts';
 
@@ -69,10 +70,10 @@ describe('the Python of a project', () => {
 
 describe('packages are installed', () => {
   const NONE: PythonRequirements = { requirements: [], folders: [], lock: null, pipConfigFile: null };
-  const steps = async (wanted: Partial<PythonRequirements>, installer: 'uv' | 'pip' = 'uv') => {
+  const steps = async (wanted: Partial<PythonRequirements>, installer: 'uv' | 'pip' = 'uv', plan = planSteps) => {
     const place = { root, directory: join(root, 'agent'), version: '3.12', constraints: '"$C"' };
     const folders = wanted.folders?.map((folder) => join(root, 'agent', folder)) ?? [];
-    const found = await planSteps({ ...NONE, ...wanted, folders }, installer, place);
+    const found = await plan({ ...NONE, ...wanted, folders }, installer, place);
     return found.map(({ command, folder }) => `${folder.slice(root.length)}: ${command}`);
   };
 
@@ -103,6 +104,22 @@ describe('packages are installed', () => {
     await expect(steps({ lock: { folder: root, member: null } })).rejects.toThrow('needs ../uv.lock, which does not');
   });
 
+  it('before the code of the project is there, as far as its files say which', async () => {
+    await files({ 'agent/pyproject.toml': '', 'agent/libs/requirements.txt': '', 'agent/old/setup.py': '' });
+    const wanted = { requirements: ['a'], folders: ['.', './libs', './old', './absent'] };
+    expect(await steps(wanted, 'uv', planStepsAhead)).toEqual([
+      '/agent: uv pip install -c "$C" a',
+      '/agent: uv pip install -c "$C" -r libs/requirements.txt',
+      '/agent: uv pip install -c "$C" -r pyproject.toml',
+    ]);
+    expect(await steps({ folders: ['.'] }, 'pip', planStepsAhead)).toEqual([]);
+    await files({ 'pyproject.toml': '', 'uv.lock': '' });
+    expect(await steps({ lock: { folder: root, member: null } }, 'uv', planStepsAhead)).toEqual([
+      ': uv sync --frozen --no-dev --python 3.12 --no-install-workspace',
+    ]);
+    await expect(steps({ requirements: ['-r/etc/passwd'] }, 'uv', planStepsAhead)).rejects.toThrow('is an option');
+  });
+
   it('of nothing but the source, whatever paths, links and requirements say', async () => {
     await files({ 'agent/a.py': '' });
     await symlink('/etc', join(root, 'agent/link'));
@@ -119,6 +136,14 @@ describe('packages are installed', () => {
       `/agent: uv pip install -c "$C" 'a; echo '\\''$(touch hacked)'\\'''`,
     ]);
   });
+});
+
+it('the base image of deployments has the uv that builds fetch', async () => {
+  const dockerfile = new URL('../../../../infra/docker/agent-server/Dockerfile', import.meta.url);
+  const commands: string[] = [];
+  const note = async (command: string) => void commands.push(command);
+  await fetchUv({ version: '3.12', path: 'python3' }, join(root, 'tools'), note);
+  expect(await readFile(dockerfile, 'utf8')).toContain(` ${commands.join().split(' ').at(-1)} `);
 });
 
 describe('what official images have', () => {

@@ -7,7 +7,7 @@ const ONLY_IMAGES = 'it only shapes container images, and none is built from thi
 export const imageSections = {
   dockerfile_lines: noEffect(
     Type.Array(Type.String(), { description: 'Lines put into the Dockerfile of the project.' }),
-    ONLY_IMAGES,
+    '`runyard build` alone has a Dockerfile, and puts them there',
   ),
   docker_compose_file: noEffect(
     Type.String({ description: 'A compose file started beside the project.' }),

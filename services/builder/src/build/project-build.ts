@@ -3,15 +3,14 @@ import { dirname, relative, resolve } from 'node:path';
 import type { BuildOrder, LogLevel } from '@runyard/contracts';
 import { withWatcher } from '@runyard/deadline';
 import { BuildError, type LocalProject, openLocalDirectory } from '@runyard/deployments';
-import { readProject } from '@runyard/project';
 import { AppError } from '@runyard/service-kit';
 import { BuildCommands } from '../commands/build-commands.ts';
 import { buildEnvironment } from '../commands/build-environment.ts';
 import type { BuildUser } from '../commands/build-users.ts';
 import { ProcessWatch } from '../commands/process-watch.ts';
 import { inspectProject } from '../graphs/inspect-project.ts';
+import { installProject } from '../install/install-project.ts';
 import { JavaScriptPackages } from '../install/javascript-packages.ts';
-import { PythonPackages } from '../install/python-packages.ts';
 import type { BuildLog } from '../jobs/build-log.ts';
 import type { BuildFolders, BuildLimits } from './builder.ts';
 
@@ -57,7 +56,7 @@ export class ProjectBuild {
   async #run(signal: AbortSignal, onSpawn: (pid: number) => void): Promise<LocalProject> {
     const { folders, user, log, limits } = this.#options;
     const { root } = folders;
-    const { variables, build_command: buildCommand } = this.#order;
+    const { variables, build_command: buildCommand, install_command: installCommand } = this.#order;
     signal.throwIfAborted();
     const project = await this.#openProject();
     const environment = await buildEnvironment(folders, variables);
@@ -68,7 +67,10 @@ export class ProjectBuild {
       limits: kernelLimits,
     });
     const packages = new JavaScriptPackages(commands, folders.tools);
-    await this.#install(project, commands, packages, environment.PATH ?? '');
+    await installProject({
+      ...{ root, configPath: project.configPath, commands, packages, toolsFolder: folders.tools },
+      ...{ pythons: this.#options.pythons, path: environment.PATH ?? '', installCommand },
+    });
     if (buildCommand !== null) await packages.runOwn(buildCommand, dirname(project.configPath));
     // The project's build command may have changed the files that the project was read from.
     const built = await this.#openProject();
@@ -99,28 +101,6 @@ export class ProjectBuild {
     } catch (error) {
       if (error instanceof AppError) throw new BuildError(error.message.replaceAll(`${root}/`, ''), { cause: error });
       throw error;
-    }
-  }
-
-  async #install(
-    { configPath }: LocalProject,
-    commands: BuildCommands,
-    packages: JavaScriptPackages,
-    path: string,
-  ): Promise<void> {
-    const { folders, pythons } = this.#options;
-    const { root } = folders;
-    const { install_command: installCommand } = this.#order;
-    const { directory, python: settings, ui } = await readProject(root, configPath);
-    if (settings !== null) {
-      const options = { commands, settings, root, directory, toolsFolder: folders.tools, pythons, path };
-      await new PythonPackages(options).install(installCommand);
-      // Its components are in JavaScript, and so are their packages.
-      if (ui !== null && installCommand === null) await packages.install(root, directory);
-    } else if (installCommand !== null) {
-      await packages.runOwn(installCommand, root);
-    } else {
-      await packages.install(root, directory);
     }
   }
 

@@ -16,7 +16,8 @@ export interface BuildCommand {
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
   /** Ends the command and every process it started. */
   signal: AbortSignal;
-  limits: KernelLimits;
+  /** Null: those of this process alone. */
+  limits: KernelLimits | null;
   /** Is called with the process that leads the command's group. */
   onSpawn?: (pid: number) => void;
 }
@@ -49,7 +50,8 @@ const LAST_LINES_MS = 1_000;
 export async function runBuildCommand(options: BuildCommand): Promise<void> {
   const { command, cwd, env, user, onLine, signal, limits, onSpawn } = options;
   signal.throwIfAborted();
-  const [program, ...args] = withKernelLimits(limits, ['/bin/sh', '-c', GUARD, 'runyard-build', command]);
+  const guarded: [string, ...string[]] = ['/bin/sh', '-c', GUARD, 'runyard-build', command];
+  const [program, ...args] = limits ? withKernelLimits(limits, guarded) : guarded;
   const child = spawn(program, args, {
     cwd,
     env,

@@ -15,8 +15,8 @@ export interface BuildCommandsOptions {
   user: BuildUser | null;
   log: Pick<RevisionLog, 'write'>;
   signal: AbortSignal;
-  limits: KernelLimits;
-  onSpawn: (pid: number) => void;
+  limits: KernelLimits | null;
+  onSpawn?: (pid: number) => void;
 }
 
 /** Lines of an answer beyond this are dropped: it is for this service, and a project may print any number. */
@@ -92,7 +92,7 @@ export class BuildCommands {
       user,
       signal,
       limits,
-      onSpawn,
+      ...(onSpawn && { onSpawn }),
       onLine: (line, stream) => onLine(this.#shorten(line), stream),
     });
   }

@@ -11,14 +11,17 @@ import {
   LANGGRAPH_CONSTRAINT,
   missingCompanions,
   moveCommand,
+  type ProjectPlace,
   type PythonInstaller,
   parseDescriptions,
   parseReleases,
   planSteps,
+  planStepsAhead,
   quote,
 } from '@runyard/package-managers';
 import type { PythonSettings } from '@runyard/project';
 import type { BuildCommands } from '../commands/build-commands.ts';
+import { downloadPython } from './python-download.ts';
 
 export interface PythonPackagesOptions {
   commands: BuildCommands;
@@ -32,6 +35,11 @@ export interface PythonPackagesOptions {
   pythons: readonly string[];
   /** The PATH of the commands. */
   path: string;
+  /** For images, whose layers are made one after the other. */
+  image?: {
+    /** Gets the Python that the project wants and the image does not have. */
+    pythonsFolder: string;
+  };
 }
 
 /** Files in the home of the build, as words of the shell. */
@@ -56,21 +64,47 @@ export class PythonPackages {
    */
   async install(installation: string | null): Promise<void> {
     const { commands, root, directory } = this.#options;
-    const { interpreter, hasUv } = await this.#find();
-    const installer = await this.#chooseInstaller(interpreter, hasUv);
-    await this.#makeEnvironment(interpreter, installer, installation !== null);
+    const { interpreter, installer } = await this.#begin(installation !== null);
     if (installation === null) await this.#installNamed(interpreter, installer);
     else await commands.run(installation, root);
     await this.#addCompanions(installer);
     await commands.ask(moveCommand(interpreter.path, root), directory);
   }
 
+  /**
+   * Begins the environment of an image with what only needs the files that name packages, so that this layer stays when
+   * other files change. `install` goes on with it.
+   *
+   * @throws BuildError or ProjectError
+   */
+  async installAhead(): Promise<void> {
+    const { commands, settings } = this.#options;
+    const { interpreter, installer } = await this.#begin(false);
+    for (const { command, folder } of await planStepsAhead(settings, installer, this.#placeOf(interpreter))) {
+      await commands.run(command, folder);
+    }
+  }
+
+  async #begin(hasOwn: boolean): Promise<{ interpreter: Interpreter; installer: PythonInstaller }> {
+    const { interpreter, hasUv } = await this.#find();
+    const installer = await this.#chooseInstaller(interpreter, hasUv);
+    await this.#makeEnvironment(interpreter, installer, hasOwn);
+    return { interpreter, installer };
+  }
+
   /** Finds what the user of the build may run. */
   async #find(): Promise<{ interpreter: Interpreter; hasUv: boolean }> {
-    const { commands, settings, directory, pythons, path } = this.#options;
+    const { commands, settings, directory, pythons, path, image } = this.#options;
+    const { version } = settings;
     const candidates = await findCandidates(pythons, path);
     const { interpreters, hasUv } = parseDescriptions(await commands.ask(describeCommand(candidates), directory));
-    return { interpreter: chooseInterpreter(interpreters, settings.version), hasUv };
+    if (image && hasUv && version !== null && !interpreters.some((each) => each.version === version)) {
+      return {
+        interpreter: await downloadPython(version, { commands, folder: image.pythonsFolder, directory }),
+        hasUv,
+      };
+    }
+    return { interpreter: chooseInterpreter(interpreters, version), hasUv };
   }
 
   async #chooseInstaller(interpreter: Interpreter, hasUv: boolean): Promise<PythonInstaller> {
@@ -95,15 +129,16 @@ export class PythonPackages {
 
   /** Makes the environment, which commands use from then on. */
   async #makeEnvironment({ version, path }: Interpreter, installer: PythonInstaller, hasOwn: boolean): Promise<void> {
-    const { commands, directory, settings } = this.#options;
+    const { commands, directory, settings, image } = this.#options;
     const environment = join(directory, '.venv');
     commands.say(`Python ${version}, and ${installer} installs`);
-    // An environment that the source brings was made on another machine.
+    // An environment that the source brings was made on another machine; images bring none but that of `installAhead`.
+    const unless = image ? '[ -e .venv ] ||' : 'rm -rf .venv &&';
     const make = {
       uv: `uv venv -q --relocatable --no-project${hasOwn ? ' --seed' : ''} --python ${quote(path)}`,
       pip: `${quote(path)} -m venv`,
     };
-    await commands.ask(`rm -rf .venv && ${make[installer]} .venv`, directory);
+    await commands.ask(`${unless} ${make[installer]} .venv`, directory);
     await commands.ask(`echo ${quote(LANGGRAPH_CONSTRAINT)} > ${CONSTRAINTS}`, directory);
     commands.useTool(join(environment, 'bin'));
     commands.set({
@@ -114,13 +149,17 @@ export class PythonPackages {
   }
 
   async #installNamed(interpreter: Interpreter, installer: PythonInstaller): Promise<void> {
-    const { commands, settings, root, directory } = this.#options;
-    const place = { root, directory, version: interpreter.version, constraints: CONSTRAINTS };
-    const steps = await planSteps(settings, installer, place);
+    const { commands, settings } = this.#options;
+    const steps = await planSteps(settings, installer, this.#placeOf(interpreter));
     if (settings.lock === null && settings.requirements.length + settings.folders.length === 0) {
       commands.say('The project has no "dependencies"; nothing is installed beside langgraph.', 'WARNING');
     }
     for (const { command, folder } of steps) await this.#runInstall(command, folder);
+  }
+
+  #placeOf({ version }: Interpreter): ProjectPlace {
+    const { root, directory } = this.#options;
+    return { root, directory, version, constraints: CONSTRAINTS };
   }
 
   /** Adds what projects rely on without naming it, and changes nothing that the project has. */
