@@ -154,6 +154,8 @@ export async function createServiceSettings(options: {
       RUN_WORKER_COMMAND: bundle('run-worker'),
       ...(sharesProcesses(options.environment) && {
         AGENT_SERVICES_COMMAND: join(options.repository, 'infra/agent-services/dist/main.js'),
+        // It loads while the services start, which have one core for themselves.
+        AGENT_SERVICES_STANDBY: 'true',
       }),
       ...options.projectUsers,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(replacedSeconds[options.reload]),

@@ -17,8 +17,13 @@ export interface ProcessDriverOptions extends SupervisionOptions {
   runWorkerEntry: string;
   /** The entry of both in one process; undefined: each has its own. */
   togetherEntry: string | undefined;
+  /** True to have the code of both loaded before any deployment asks for it. */
+  standsBy?: boolean;
   platform: PlatformSettings;
 }
+
+/** Waits for whichever deployment comes first. */
+const FIRST = 'first';
 
 /**
  * Runs a revision as child processes of this one: one or more of agent-api and of run-worker. Once a project that is run
@@ -36,6 +41,7 @@ export class ProcessDriver implements OpenDriver {
     this.#standbys = new Standbys(
       () => new Child({ entry: options.togetherEntry!, env: processEnvironment(), hasGrace: true }),
     );
+    if (options.togetherEntry !== undefined && options.standsBy) this.#standbys.keep(FIRST);
   }
 
   async start(spec: RevisionSpec, options: RevisionStartOptions): Promise<RunningRevision> {
@@ -66,8 +72,8 @@ export class ProcessDriver implements OpenDriver {
           if (worker) {
             const [server, other] = [variablesOf('agent-api', port), variablesOf('run-worker', workerPort)];
             const { env, secrets } = variablesOfBoth(server, other);
-            const child = this.#standbys.take(deploymentId) ?? new Child({ entry: togetherEntry!, env, hasGrace });
-            return child.begin({ secrets, onLine });
+            const waiting = this.#standbys.take(deploymentId) ?? this.#standbys.take(FIRST);
+            return (waiting ?? new Child({ entry: togetherEntry!, env, hasGrace })).begin({ secrets, onLine });
           }
           const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
           const { env, secrets } = variablesOf(role, port);

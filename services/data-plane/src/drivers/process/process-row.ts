@@ -14,6 +14,10 @@ const variables = {
       description: 'Entry file of both in one process, which the first of each then share.',
     }),
   ),
+  AGENT_SERVICES_STANDBY: Type.Boolean({
+    default: false,
+    description: 'Whether such a process has its code loaded from the start on, for the deployment that comes first.',
+  }),
   PROJECT_USERS: projectUsersVariable,
 };
 
@@ -34,6 +38,7 @@ export const processRow = {
       agentApiEntry: required('AGENT_API_COMMAND'),
       runWorkerEntry: required('RUN_WORKER_COMMAND'),
       togetherEntry: config.AGENT_SERVICES_COMMAND,
+      standsBy: config.AGENT_SERVICES_STANDBY,
       users: await openProjectUsers(config.PROJECT_USERS, config.DATA_DIR),
     });
   },
