@@ -13,10 +13,13 @@ import { processesOf } from './support/processes.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
 import { createEmpty, deploy } from './support/sources.ts';
 
+/** Rows that a test writes as an earlier release left them are looked at soon, as at the start after an update. */
+const SWEPT = { SWEEP_SECONDS: '1' };
+
 let platform: TestPlatform;
 let started: TestDataPlane[] = [];
 beforeAll(async () => {
-  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' }, { hasDataPlane: false });
+  platform = await TestPlatform.start({ ...SWEPT, LISTENER_LEASE_SECONDS: '3' }, { hasDataPlane: false });
 });
 afterEach(async () => {
   // Whoever still runs removes the deployments.
@@ -171,7 +174,7 @@ describe('a project that the platform builds', () => {
   let builder: TestPlatform;
   const own: TestDataPlane[] = [];
   beforeAll(async () => {
-    builder = await TestPlatform.start({}, { hasDataPlane: false });
+    builder = await TestPlatform.start(SWEPT, { hasDataPlane: false });
   });
   afterAll(async () => {
     await builder?.deleteAll();
@@ -206,7 +209,9 @@ describe('a project that the platform builds', () => {
     await former.stop();
     // Releases without data planes left such rows, and no archives.
     await withDatabaseClient(builder.database.url, (client) =>
-      client.query('UPDATE revision SET image = NULL; UPDATE deployment SET data_plane_id = NULL'),
+      client.query(
+        'UPDATE revision SET image = NULL, build_reported_at = NULL; UPDATE deployment SET data_plane_id = NULL',
+      ),
     );
     await rm(join(builder.folder, 'objects/deployments', id, 'builds'), { recursive: true });
     const dataPlane = await start();
@@ -237,7 +242,10 @@ describe('a roll-out that a release without data planes left', () => {
     await platform.untilStatus(id, revisionId, 'DEPLOYED');
     await former.stop();
     await withDatabaseClient(platform.database.url, async (client) => {
-      await client.query('UPDATE revision SET status = $1, image = NULL WHERE id = $2', [status, revisionId]);
+      await client.query('UPDATE revision SET status = $1, image = NULL, build_reported_at = NULL WHERE id = $2', [
+        status,
+        revisionId,
+      ]);
       await client.query('UPDATE deployment SET active_revision_id = NULL, data_plane_id = NULL WHERE id = $1', [id]);
     });
     await startDataPlane();
