@@ -19,7 +19,12 @@ const [own, foreign] = arch() === 'x64' ? ['linux/amd64', 'linux/arm64'] : [`lin
 
 describe('runyard build', () => {
   it('builds an image with the files and the installation of the project, and needs no platform', async () => {
-    const folder = projectFolder('agent', { 'package-lock.json': '{}', '.env': 'RUNYARD_API_KEY=secret\n' });
+    const files = {
+      'package-lock.json': '{}',
+      '.env': 'RUNYARD_API_KEY=secret\n',
+      '.dockerignore': './src/other.ts\n',
+    };
+    const folder = projectFolder('agent', files);
     const ended = await build(['-t', 'mine:1', '--platform', own], folder);
     expect(ended).toMatchObject({ exitCode: 0, err: '' });
     expect(ended.out).toMatch(/\| Step 1\/6 : FROM\nBuilt mine:1\.\n$/);

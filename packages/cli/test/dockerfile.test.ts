@@ -81,22 +81,27 @@ describe('an image', () => {
   });
 
   describe('of a project in Python', () => {
-    const config = { graphs: { agent: { path: './agent.py:graph' } }, pip_config_file: './pip.conf' };
+    const config = { graphs: { agent: { path: './agent.py:graph' } } };
     const files = {
       'langgraph.json': JSON.stringify(config),
-      'pip.conf': '',
       'requirements-dev.txt': '',
+      'setup.py': '',
+      'uv.toml': '',
       'libs/my tools/pyproject.toml': '',
       'libs/other/module.py': '',
+      // COPY would expand these.
+      "Tom's/requirements.txt": '',
+      'libs/[ab]/requirements.txt': '',
+      'libs/$x/requirements.txt': '',
     };
 
     it('is installed by the base image, first what needs no code, in a layer of its own', async () => {
       const text = await dockerfileOf(files);
       expect(text.split('\n')).toEqual([
         'FROM base',
-        'COPY --chown=node:node ["langgraph.json","pip.conf","requirements-dev.txt","/deps/project/"]',
+        'COPY --chown=node:node ["langgraph.json","requirements-dev.txt","setup.py","uv.toml","/deps/project/"]',
         'COPY --chown=node:node ["libs/my tools/pyproject.toml","/deps/project/libs/my tools/"]',
-        'RUN cd /deps/project && LANGGRAPH_CONFIG_PATH="langgraph.json" runyard-agent install --ahead',
+        'RUN cd /deps/project && LANGGRAPH_CONFIG_PATH=langgraph.json runyard-agent install --ahead',
         'COPY --chown=node:node . /deps/project',
         'WORKDIR /deps/project',
         expect.stringMatching(/^ENV LANGSERVE_GRAPHS=/),
@@ -105,6 +110,14 @@ describe('an image', () => {
         '',
       ]);
     });
+
+    it.each([{ pip_config_file: './pip.conf' }, { pip_installer: 'pip' }])(
+      'has no such layer with %j',
+      async (more) => {
+        const lines = await runLines({ ...files, 'langgraph.json': JSON.stringify({ ...config, ...more }) });
+        expect(lines).toEqual(['RUN runyard-agent install']);
+      },
+    );
 
     it('is installed by the commands of its author in the environment that it runs in', async () => {
       const lines = await runLines(files, { installCommand: 'pip install .', buildCommand: 'echo "built" > done' });

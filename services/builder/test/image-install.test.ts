@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -37,8 +38,8 @@ async function write(files: Record<string, string>): Promise<void> {
   }
 }
 
-function install(args: string[], programs = uv): Promise<{ code: number; output: string }> {
-  const env = { ...process.env, PROJECT_DIR: project, PATH: `${programs}:${process.env.PATH}` };
+function install(args: string[], more: Record<string, string> = {}): Promise<{ code: number; output: string }> {
+  const env = { ...process.env, PROJECT_DIR: project, PATH: `${uv}:${process.env.PATH}`, ...more };
   return new Promise((resolve) => {
     execFile(process.execPath, ['--import', 'tsx', PROGRAM, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
@@ -68,13 +69,15 @@ it('packages are installed before the code of a Python project is there, and sta
   const { ino } = await stat(environment);
 
   await write({ 'agent/__init__.py': '', 'agent/graph.py': 'from text_unidecode import unidecode' });
-  const ended = await install(['--build-command', 'python -c "import agent.graph" > built']);
+  const ended = await install(['--build-command', 'python -c "import agent.graph" && echo $STAGE > built'], {
+    STAGE: 'of the build',
+  });
   expect(ended.code, ended.output).toBe(0);
   expect(ended.output).not.toContain('+ text-unidecode==');
   // Companions come last, when all that the project asks for is known.
   expect(ended.output).toContain('+ langgraph==');
   expect((await stat(environment)).ino).toBe(ino);
-  expect(await readFile(join(project, 'built'), 'utf8')).toBe('');
+  expect(await readFile(join(project, 'built'), 'utf8')).toBe('of the build\n');
   const code = 'import agent.graph, langgraph.graph; print(agent.graph.__file__)';
   const { stdout } = await run(join(environment, 'bin/python'), ['-c', code]);
   expect(stdout.trim()).toBe(join(project, 'agent/graph.py'));
@@ -93,8 +96,8 @@ it('what cannot be installed ahead is left to the line with the code, which fail
   expect(ended.output).not.toContain('at async');
 });
 
-it('a Python that the image does not have is fetched, and stays outside of the project', async () => {
-  await write({ 'langgraph.json': config({ python_version: '3.12', dependencies: [] }) });
+it('a Python that the image does not have is fetched, and no environment is kept that the source brings', async () => {
+  await write({ 'langgraph.json': config({ python_version: '3.12', dependencies: [] }), '.venv/pyvenv.cfg': '' });
   const programs = join(project, 'programs');
   const python = await pathOf('python3');
   await write({
@@ -107,9 +110,10 @@ esac
 `,
   });
   await chmod(join(programs, 'uv'), 0o755);
-  const ended = await install([], programs);
+  const ended = await install([], { PATH: `${programs}:${process.env.PATH}` });
   expect(ended.code, ended.output).toBe(0);
   const calls = (await readFile(join(project, 'calls'), 'utf8')).split('\n');
   expect(calls[0]).toBe('manual /opt/pythons: python install --no-bin 3.12');
+  expect(existsSync(join(project, '.venv'))).toBe(false);
   expect(calls[1]).toMatch(new RegExp(`: venv .*--python ${python} `));
 });

@@ -47,6 +47,8 @@ async function copyFiles(project: DeployableProject, folder: string, steps: Step
     for (const warning of archive.warnings) steps.warn(warning);
     await mkdir(folder, { recursive: true });
     await extract({ file: archive.path, cwd: folder });
+    // It has been followed; the engine would do so again, by other rules.
+    await rm(join(folder, '.dockerignore'), { force: true });
   } finally {
     await archive.remove();
   }

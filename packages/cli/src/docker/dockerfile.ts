@@ -1,4 +1,4 @@
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   detectCommandTool,
   detectInstallation,
@@ -18,6 +18,8 @@ const PROJECT = '/deps/project';
 /** Folder of package managers. It is outside the project, which looks for packages in the folders above itself. */
 const TOOLS = '/tmp/package-managers';
 const INSTALL = 'runyard-agent install';
+/** Paths that COPY takes for themselves: it expands variables, quotes and patterns. */
+const PLAIN = /^[\w@%+=:,./ -]+$/;
 /** A folder is a layer, of which an image has some hundred. */
 const FOLDERS_AHEAD_MAX = 20;
 
@@ -67,8 +69,9 @@ function linesOf(lines: unknown = []): string[] {
  * packages.
  */
 async function linesAhead({ configPath, config }: DeployableProject, folder: string): Promise<string[]> {
-  const settings = typeof config.pip_config_file === 'string' ? [normalize(config.pip_config_file)] : [];
-  const files = [configPath, ...settings, ...(await findRequirements(folder))];
+  // pip installs nothing ahead.
+  if (config.pip_installer === 'pip' || config.pip_config_file !== undefined) return [];
+  const files = [configPath, ...(await findRequirements(folder))].filter((file) => PLAIN.test(file));
   const folders = [...new Set(files.map((file) => dirname(file)))];
   if (folders.length > FOLDERS_AHEAD_MAX) return [];
   return [
@@ -76,7 +79,7 @@ async function linesAhead({ configPath, config }: DeployableProject, folder: str
       const names = [...new Set(files.filter((file) => dirname(file) === each))];
       return `COPY --chown=node:node ${JSON.stringify([...names, `${join(PROJECT, each)}/`])}`;
     }),
-    `RUN cd ${PROJECT} && LANGGRAPH_CONFIG_PATH=${quote(configPath)} ${INSTALL} --ahead`,
+    `RUN cd ${PROJECT} && LANGGRAPH_CONFIG_PATH=${quoteWord(configPath)} ${INSTALL} --ahead`,
   ];
 }
 

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-const NAMES = ['pyproject.toml', 'uv.lock'];
+const NAMES = ['pyproject.toml', 'setup.py', 'uv.lock', 'uv.toml'];
 const ENDS = ['.txt', '.in'];
 const PARTS = ['requirements', 'constraints'];
 
-/** Returns the paths, from the folder, of files that say which packages a project in Python gets. */
+/** Returns the paths, from the folder, of files that say which packages a project in Python gets, and from where. */
 export async function findRequirements(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries

@@ -26,6 +26,7 @@ interface ProjectConfig {
   auth?: unknown;
   dockerfile_lines?: unknown;
   pip_config_file?: unknown;
+  pip_installer?: unknown;
   env?: unknown;
 }
 

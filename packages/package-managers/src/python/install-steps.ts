@@ -73,30 +73,31 @@ export async function planSteps(
 
 /**
  * Returns of those steps what only needs the files that name packages, for a place where nothing else of the project is
- * yet: `planSteps` has the rest, and what cannot be told without the project's code.
+ * yet: `planSteps` has the rest, and what cannot be told without the project's code. uv takes them: pip reads no
+ * requirements from `pyproject.toml`, and goes on without folders of packages that are not there yet.
  *
  * @throws ProjectError
  */
 export async function planStepsAhead(
   { requirements, folders, lock }: PythonRequirements,
-  installer: PythonInstaller,
   place: ProjectPlace,
 ): Promise<InstallStep[]> {
   if (lock) {
-    const { command, folder } = await syncStep(lock, installer, place);
+    const { command, folder } = await syncStep(lock, 'uv', place);
     // The step that has the project asks whether the lock fits.
     return [{ command: `${command.replace('--locked', '--frozen')} --no-install-workspace`, folder }];
   }
   for (const requirement of requirements) checkRequirement(requirement);
   const { files, packages } = await sortFolders(folders, place.directory);
-  const manifests: string[] = [];
-  for (const folder of packages) {
-    const manifest = join(folder, 'pyproject.toml');
-    // pip does not read requirements from it.
-    if (installer === 'uv' && (await exists(join(place.directory, manifest)))) manifests.push(manifest);
-  }
-  const step = stepsOf(installer, place);
-  return [...step(requirements), ...step(withOption('-r', files)), ...step(withOption('-r', manifests))];
+  const manifests = packages.map((folder) => join(folder, 'pyproject.toml'));
+  // Of several folders one may need another, which an index would be asked for, and a stranger's would be installed.
+  const isReadAhead = folders.length === 1 && (await existAll(manifests.map((path) => join(place.directory, path))));
+  const step = stepsOf('uv', place);
+  return [
+    ...step(requirements),
+    ...step(withOption('-r', files)),
+    ...step(withOption('-r', isReadAhead ? manifests : [])),
+  ];
 }
 
 /** Returns the files of requirements in folders, and those of them that are packages, as paths from `directory`. */
@@ -112,6 +113,10 @@ async function sortFolders(
     else if (await exists(join(folder, 'requirements.txt'))) files.push(join(path, 'requirements.txt'));
   }
   return { files, packages };
+}
+
+async function existAll(paths: readonly string[]): Promise<boolean> {
+  return (await Promise.all(paths.map(exists))).every(Boolean);
 }
 
 const withOption = (option: string, paths: readonly string[]) => paths.flatMap((path) => [option, path]);

@@ -70,10 +70,12 @@ describe('the Python of a project', () => {
 
 describe('packages are installed', () => {
   const NONE: PythonRequirements = { requirements: [], folders: [], lock: null, pipConfigFile: null };
-  const steps = async (wanted: Partial<PythonRequirements>, installer: 'uv' | 'pip' = 'uv', plan = planSteps) => {
+  type Installer = 'uv' | 'pip' | 'uv ahead';
+  const steps = async (wanted: Partial<PythonRequirements>, installer: Installer = 'uv') => {
     const place = { root, directory: join(root, 'agent'), version: '3.12', constraints: '"$C"' };
     const folders = wanted.folders?.map((folder) => join(root, 'agent', folder)) ?? [];
-    const found = await plan({ ...NONE, ...wanted, folders }, installer, place);
+    const all = { ...NONE, ...wanted, folders };
+    const found = await (installer === 'uv ahead' ? planStepsAhead(all, place) : planSteps(all, installer, place));
     return found.map(({ command, folder }) => `${folder.slice(root.length)}: ${command}`);
   };
 
@@ -106,18 +108,23 @@ describe('packages are installed', () => {
 
   it('before the code of the project is there, as far as its files say which', async () => {
     await files({ 'agent/pyproject.toml': '', 'agent/libs/requirements.txt': '', 'agent/old/setup.py': '' });
-    const wanted = { requirements: ['a'], folders: ['.', './libs', './old', './absent'] };
-    expect(await steps(wanted, 'uv', planStepsAhead)).toEqual([
+    expect(await steps({ requirements: ['a'], folders: ['.'] }, 'uv ahead')).toEqual([
       '/agent: uv pip install -c "$C" a',
-      '/agent: uv pip install -c "$C" -r libs/requirements.txt',
       '/agent: uv pip install -c "$C" -r pyproject.toml',
     ]);
-    expect(await steps({ folders: ['.'] }, 'pip', planStepsAhead)).toEqual([]);
+    expect(await steps({ folders: ['./old'] }, 'uv ahead')).toEqual([]);
     await files({ 'pyproject.toml': '', 'uv.lock': '' });
-    expect(await steps({ lock: { folder: root, member: null } }, 'uv', planStepsAhead)).toEqual([
+    expect(await steps({ lock: { folder: root, member: null } }, 'uv ahead')).toEqual([
       ': uv sync --frozen --no-dev --python 3.12 --no-install-workspace',
     ]);
-    await expect(steps({ requirements: ['-r/etc/passwd'] }, 'uv', planStepsAhead)).rejects.toThrow('is an option');
+    await expect(steps({ requirements: ['-r/etc/passwd'] }, 'uv ahead')).rejects.toThrow('is an option');
+  });
+
+  it('before that never under the name of a folder of the project, which an index may have of others', async () => {
+    await files({ 'agent/pyproject.toml': '', 'agent/libs/requirements.txt': '' });
+    expect(await steps({ folders: ['.', './libs', './absent'] }, 'uv ahead')).toEqual([
+      '/agent: uv pip install -c "$C" -r libs/requirements.txt',
+    ]);
   });
 
   it('of nothing but the source, whatever paths, links and requirements say', async () => {

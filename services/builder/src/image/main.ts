@@ -53,8 +53,9 @@ async function install(root: string, configName: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'runyard-install-'));
   try {
     const folders = { home: join(scratch, 'home'), cache: join(scratch, 'cache') };
-    // Whoever builds the image says which registries there are, and what their passwords are.
-    const environment = await buildEnvironment(folders, process.env as Record<string, string>);
+    // Whoever builds the image says what its commands see, registries and their passwords included.
+    const { NODE_ENV: _, VIRTUAL_ENV: __, ...given } = process.env as Record<string, string>;
+    const environment = { ...given, ...(await buildEnvironment(folders, given)) };
     const commands = new BuildCommands({
       ...{ root, folders, environment, user: null, limits: null, log: { write: say } },
       signal: new AbortController().signal,

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BuildError } from '@runyard/deployments';
 import {
@@ -46,9 +47,17 @@ export interface PythonPackagesOptions {
 const CONSTRAINTS = '"$HOME/constraints.txt"';
 const LISTED = '"$HOME/listed.txt"';
 const INSTALLED = '"$HOME/installed.txt"';
+/** Says that the environment is that of `installAhead`. */
+const BEGUN = '.venv/.runyard-begun';
 const TOOLS: Record<PythonInstaller, string> = { uv: 'uv pip', pip: 'python -m pip' };
 /** Warnings about requirements that contradict each other. */
 const CONFLICTS_MAX = 20;
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Installs the packages of a project in Python into an environment of its own. */
 export class PythonPackages {
@@ -63,8 +72,11 @@ export class PythonPackages {
    * @throws BuildError or ProjectError
    */
   async install(installation: string | null): Promise<void> {
-    const { commands, root, directory } = this.#options;
-    const { interpreter, installer } = await this.#begin(installation !== null);
+    const { commands, root, directory, image } = this.#options;
+    const { interpreter, hasUv } = await this.#find();
+    const installer = await this.#chooseInstaller(interpreter, hasUv);
+    const isBegun = image !== undefined && (await exists(join(directory, BEGUN)));
+    await this.#makeEnvironment(interpreter, installer, { isBegun, hasOwn: installation !== null });
     if (installation === null) await this.#installNamed(interpreter, installer);
     else await commands.run(installation, root);
     await this.#addCompanions(installer);
@@ -78,18 +90,14 @@ export class PythonPackages {
    * @throws BuildError or ProjectError
    */
   async installAhead(): Promise<void> {
-    const { commands, settings } = this.#options;
-    const { interpreter, installer } = await this.#begin(false);
-    for (const { command, folder } of await planStepsAhead(settings, installer, this.#placeOf(interpreter))) {
+    const { commands, settings, directory } = this.#options;
+    const { interpreter, hasUv } = await this.#find();
+    if ((await this.#chooseInstaller(interpreter, hasUv)) !== 'uv') return;
+    await this.#makeEnvironment(interpreter, 'uv', { isBegun: false, hasOwn: false });
+    await commands.ask(`touch ${BEGUN}`, directory);
+    for (const { command, folder } of await planStepsAhead(settings, this.#placeOf(interpreter))) {
       await commands.run(command, folder);
     }
-  }
-
-  async #begin(hasOwn: boolean): Promise<{ interpreter: Interpreter; installer: PythonInstaller }> {
-    const { interpreter, hasUv } = await this.#find();
-    const installer = await this.#chooseInstaller(interpreter, hasUv);
-    await this.#makeEnvironment(interpreter, installer, hasOwn);
-    return { interpreter, installer };
   }
 
   /** Finds what the user of the build may run. */
@@ -128,17 +136,20 @@ export class PythonPackages {
   }
 
   /** Makes the environment, which commands use from then on. */
-  async #makeEnvironment({ version, path }: Interpreter, installer: PythonInstaller, hasOwn: boolean): Promise<void> {
-    const { commands, directory, settings, image } = this.#options;
+  async #makeEnvironment(
+    { version, path }: Interpreter,
+    installer: PythonInstaller,
+    { isBegun, hasOwn }: { isBegun: boolean; hasOwn: boolean },
+  ): Promise<void> {
+    const { commands, directory, settings } = this.#options;
     const environment = join(directory, '.venv');
     commands.say(`Python ${version}, and ${installer} installs`);
-    // An environment that the source brings was made on another machine; images bring none but that of `installAhead`.
-    const unless = image ? '[ -e .venv ] ||' : 'rm -rf .venv &&';
+    // An environment that the source brings was made on another machine.
     const make = {
       uv: `uv venv -q --relocatable --no-project${hasOwn ? ' --seed' : ''} --python ${quote(path)}`,
       pip: `${quote(path)} -m venv`,
     };
-    await commands.ask(`${unless} ${make[installer]} .venv`, directory);
+    if (!isBegun) await commands.ask(`rm -rf .venv && ${make[installer]} .venv`, directory);
     await commands.ask(`echo ${quote(LANGGRAPH_CONSTRAINT)} > ${CONSTRAINTS}`, directory);
     commands.useTool(join(environment, 'bin'));
     commands.set({
