@@ -486,6 +486,22 @@ it('a host with a long queue does not delay the others', async () => {
   expect((await queue.claim(busy)).nextInMs).toBeGreaterThan(50_000);
 });
 
+it('hosts whose receivers are silent do not keep the places from one that has none yet', async () => {
+  await queued(['a.test', 'b.test']);
+  await fixture.pool.query(`
+    INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs)
+    SELECT gen_random_uuid(), thread_id, 1, url, host, due_at, run, kwargs
+    FROM webhook_delivery, generate_series(1, 20)`);
+  await queued(['good.test']);
+  const inFlight = new Map([
+    ['a.test', some(2)],
+    ['b.test', some(1)],
+  ]);
+  const claim = { ...take, limit: { ...MUCH, count: 2 }, inFlight };
+  const hosts = (await queue.claim(claim)).claimed.map(({ host }) => host);
+  expect(hosts.sort()).toEqual(['b.test', 'good.test']);
+});
+
 it('a queue with nothing to send, or only for hosts at their limit, names no time to look again', async () => {
   expect(await queue.claim(take)).toEqual({ claimed: [], nextInMs: null });
   await queued(['slow.test', 'slow.test']);

@@ -95,6 +95,8 @@ describe('creating a cron', () => {
     expect(await detailAfter({ schedule: undefined })).toEqual([422, 'schedule is required']);
     expect(await detailAfter({ timezone: 'Zap/Zop' })).toEqual([422, expect.stringContaining("timezone: 'Zap/Zop'")]);
     expect(await detailAfter({ end_time: 'soon' })).toEqual([422, expect.stringContaining('end_time')]);
+    const yearFive = { end_time: '9999-12-31T23:59:59-23:59' };
+    expect(await detailAfter(yearFive)).toEqual([422, expect.stringContaining('end_time')]);
     expect(await detailAfter({ enabled: true, is_enabled: false })).toEqual([
       422,
       expect.stringContaining('is_enabled'),
@@ -256,6 +258,8 @@ describe('changing a cron', () => {
       end_time: null,
       payload: { input: { n: 2 }, stream_mode: 'updates', schedule: '30 4 1 1 *', metadata: { a: 1, b: 2 } },
     });
+    // It would be stored, and no list could show it.
+    expect((await patch(`/crons/${cron.cron_id}`, { end_time: '9999-12-31T23:59:59-23:59' })).status).toBe(422);
     expect((await patch(`/crons/${cron.cron_id}`, { end_time: '2020-01-01T00:00:00Z' })).json).toMatchObject({
       next_run_date: null,
     });

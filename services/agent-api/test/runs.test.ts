@@ -133,6 +133,7 @@ describe('creating a run', () => {
     const before = await deployment.worker.engine.readQueueStatistics();
     expect((await post('/runs/batch', [{ assistant_id: 'echo' }, { assistant_id: 'nope' }])).status).toBe(422);
     expect((await post('/runs/batch', [])).status).toBe(422);
+    expect((await post('/runs/batch', Array(5_001).fill({ assistant_id: 'echo' }))).status).toBe(422);
     expect((await deployment.worker.engine.readQueueStatistics()).pendingRuns).toBe(before.pendingRuns);
     await deployment.client.runs.cancelMany({ status: 'all' });
   });

@@ -41,9 +41,13 @@ export interface WebhookClaims {
 
 const SWEEP_BATCH = 1_000;
 
-/** Claims what is due, oldest first. */
+/**
+ * Claims what is due: of each host the oldest first, and before a host's next delivery the first of another, so that a
+ * caller whose receivers are silent keeps no one else waiting.
+ */
 export const CLAIM = `${DUE_HOSTS}, fair AS (
     SELECT d.delivery_id, d.due_at, d.bytes,
+           coalesce(b.count, 0) + row_number() OVER (PARTITION BY h.host ORDER BY d.due_at, d.delivery_id) AS place,
            coalesce(b.bytes, 0) + sum(d.bytes) OVER (PARTITION BY h.host ORDER BY d.due_at, d.delivery_id) - d.bytes
              AS before_on_host
     FROM hosts h LEFT JOIN unnest($3::text[], $4::integer[], $5::float8[]) AS b (host, count, bytes) ON b.host = h.host
@@ -54,10 +58,10 @@ export const CLAIM = `${DUE_HOSTS}, fair AS (
       ORDER BY w.due_at LIMIT greatest($2 - coalesce(b.count, 0), 0) FOR UPDATE SKIP LOCKED
     ) d
   ), measured AS (
-    SELECT delivery_id, due_at, sum(bytes) OVER (ORDER BY due_at, delivery_id) - bytes AS before
+    SELECT delivery_id, due_at, place, sum(bytes) OVER (ORDER BY place, due_at, delivery_id) - bytes AS before
     FROM fair WHERE before_on_host < $7::float8
   ), taken AS (
-    SELECT delivery_id FROM measured WHERE before < $6::float8 ORDER BY due_at LIMIT $1
+    SELECT delivery_id FROM measured WHERE before < $6::float8 ORDER BY place, due_at LIMIT $1
   )
   UPDATE webhook_delivery w
   SET due_at = now() + make_interval(secs => $8::float8 / 1000), attempts = w.attempts + 1
@@ -82,7 +86,7 @@ export class WebhookQueue {
   }
 
   /**
-   * Claims due deliveries, oldest first. A try counts when it is claimed, so that one that kills its process ends too.
+   * Claims due deliveries. A try counts when it is claimed, so that one that kills its process ends too.
    * No delivery waits until the content of another is decrypted.
    */
   async claim({ limit, limitPerHost, inFlight, leaseMs }: WebhookClaim): Promise<WebhookClaims> {

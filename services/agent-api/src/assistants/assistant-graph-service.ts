@@ -7,6 +7,7 @@ import { userArguments } from '../access/user-arguments.ts';
 import { toCallerError } from '../errors/graph-errors.ts';
 import type { AssistantRecord } from './assistant-record.ts';
 import type { AssistantService } from './assistant-service.ts';
+import { configurableOfGraph } from './configurable-keys.ts';
 
 type DescribingHost = Pick<GraphHost, 'drawGraph' | 'getInputKeys' | 'getSchemas' | 'getSubgraphs' | 'getTools'>;
 
@@ -119,7 +120,8 @@ function lookRequestOf(
   { headers, user }: GraphRequester,
 ): DescribeRequest {
   const identity = { graph_id: graphId, assistant_id: assistantId, ...(user && userArguments(user)) };
-  const configurable = { ...headers, ...config.configurable, ...identity };
+  // Who asks is for the platform alone to say.
+  const configurable = { ...configurableOfGraph({ ...headers, ...config.configurable }), ...identity };
   return { graphId, config: { ...config, configurable, context } };
 }
 

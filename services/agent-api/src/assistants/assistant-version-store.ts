@@ -18,7 +18,7 @@ export interface VersionSearch {
   offset: number;
 }
 
-/** Returns the content of a new version; undefined when nothing changes. */
+/** Returns the content of a new version, of a default assistant with the project's settings; undefined when nothing changes. */
 type Change = (current: AssistantRecord) => { content: AssistantContent; projectSettings?: object } | undefined;
 
 const METADATA = Prisma.raw('metadata');
@@ -82,7 +82,12 @@ export class AssistantVersionStore {
       const version = (await newestVersion(tx, assistantId)) + 1;
       const { projectSettings, ...stored } = await encrypt(content);
       await tx.assistantVersion.create({ data: { assistantId, version, ...toStorable(stored) } });
-      if (projectSettings) await tx.assistant.update({ where: { assistantId }, data: { projectSettings } });
+      if (projectSettings)
+        await tx.assistant.update({ where: { assistantId }, data: { projectSettings, isSystem: true } });
+      // Versions of a default assistant are for all, and these were their maker's.
+      if (projectSettings && !current?.isSystem) {
+        await tx.assistantVersion.deleteMany({ where: { assistantId, version: { lt: version } } });
+      }
       return this.#makeLatest(tx, scope, assistantId, version);
     });
   }

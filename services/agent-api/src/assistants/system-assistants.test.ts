@@ -69,6 +69,26 @@ describe('the default assistant of a graph', () => {
     expect(await echo()).toMatchObject({ context: {}, config: {}, version: 4 });
   });
 
+  it('is that of the project, whoever has taken its id before the graph was there', async () => {
+    const taken = { graphId: 'other', name: 'mine', description: null, config: {}, context: {} };
+    await stores.store.insert({ assistantId: ECHO, ...taken, metadata: { owner: 'mallory' } });
+    await start({}, 'Echoes');
+    const own = { graphId: 'echo', name: 'echo', description: 'Echoes', metadata: { created_by: 'system' } };
+    expect(await echo()).toMatchObject({ ...own, isSystem: true });
+    expect(await stores.store.find([{ owner: 'ada' }], ECHO)).toMatchObject(own);
+    const mallory = [{ owner: 'mallory' }];
+    expect(await stores.store.delete(mallory, ECHO)).toBe(false);
+    const versions = await stores.versions.list(
+      mallory,
+      { assistantId: ECHO, isSystem: true },
+      { limit: 10, offset: 0 },
+      new AbortController().signal,
+    );
+    expect(versions.map(({ name }) => name)).toEqual(['echo']);
+    await start({}, 'Echoes');
+    expect(await echo()).toMatchObject({ version: 2 });
+  });
+
   it('is created again at the next start when it was deleted', async () => {
     await start();
     expect(await stores.store.delete(UNRESTRICTED, ECHO)).toBe(true);

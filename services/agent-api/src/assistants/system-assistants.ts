@@ -12,7 +12,7 @@ import type { AssistantVersionStore } from './assistant-version-store.ts';
  * Ensures that each graph of the project has its default assistant, with the project's settings: when the graph's
  * description or its entry in `LANGGRAPH_CONFIG` has changed since the last start, the assistant gets a new version.
  * Until then changes that clients made stay. One that cannot be decrypted stays as it is, and is reported when it is
- * used.
+ * used. An assistant that a client made under the id, before there was the graph, gives way to the graph's own.
  */
 export async function ensureSystemAssistants(
   { store, versions }: { store: AssistantStore; versions: AssistantVersionStore },
@@ -22,20 +22,15 @@ export async function ensureSystemAssistants(
   for (const { graphId, description = null } of graphs) {
     const assistantId = systemAssistantId(graphId);
     const settings = { description, ...configurationOf(defaults[graphId] ?? {}) };
-    const isNew = await store.insert({
-      assistantId,
-      graphId,
-      name: graphId,
-      ...settings,
-      metadata: { created_by: 'system' },
-      projectSettings: settings,
-    });
+    const own = { graphId, name: graphId, metadata: { created_by: 'system' } };
+    const isNew = await store.insert({ assistantId, ...own, ...settings, projectSettings: settings });
     if (isNew) continue;
-    const apply = versions.change(UNRESTRICTED, assistantId, (current) =>
-      isDeepStrictEqual(current.projectSettings, settings)
+    const apply = versions.change(UNRESTRICTED, assistantId, (current) => {
+      if (!current.isSystem) return { content: { ...own, ...settings }, projectSettings: settings };
+      return isDeepStrictEqual(current.projectSettings, settings)
         ? undefined
-        : { content: { ...current, ...settings }, projectSettings: settings },
-    );
+        : { content: { ...current, ...settings }, projectSettings: settings };
+    });
     await apply.catch((error: unknown) => {
       if (!(error instanceof EncryptionError)) throw error;
     });

@@ -193,11 +193,15 @@ function isEnabled({ enabled, is_enabled }: Pick<CronPatch, 'enabled' | 'is_enab
   return enabled ?? is_enabled;
 }
 
+const LAST_YEAR = 9999;
+
 /** Parses a time; without an offset it is UTC. @throws UnprocessableError */
 function timeOf(text: string | null | undefined): Date | null {
   if (text === null || text === undefined) return null;
   const time = new Date(/(?:z|[+-]\d\d(?::?\d\d)?)$/i.test(text) ? text : `${text}Z`);
-  if (Number.isNaN(time.getTime())) throw new UnprocessableError('end_time is not a time that exists');
+  // An offset leads out of the years that have four digits.
+  if (Number.isNaN(time.getTime()) || time.getUTCFullYear() > LAST_YEAR)
+    throw new UnprocessableError('end_time is not a time that exists');
   return time;
 }
 

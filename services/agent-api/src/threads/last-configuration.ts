@@ -44,7 +44,8 @@ export class LastConfiguration {
   async #ofAssistant(assistantId: string, graphId: string): Promise<FactoryConfig | undefined> {
     try {
       const { config, context } = await this.#options.assistants().find(UNRESTRICTED, assistantId);
-      const configurable = { ...config.configurable, graph_id: graphId, assistant_id: assistantId };
+      const own = { graph_id: graphId, assistant_id: assistantId };
+      const configurable = { ...configurableOfGraph(config.configurable ?? {}), ...own };
       return { ...config, configurable, context };
     } catch (error) {
       if (error instanceof NotFoundError || error instanceof UnprocessableError) return undefined;

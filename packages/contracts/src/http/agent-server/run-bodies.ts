@@ -92,5 +92,6 @@ export const RunCreateStreamingStateless = Type.Object(
 );
 export type RunCreateStreamingStateless = Static<typeof RunCreateStreamingStateless>;
 
-export const RunBatchCreate = Type.Array(RunCreateStateless, { minItems: 1, $id: 'RunBatchCreate' });
+/** All of them are accepted together, or none. */
+export const RunBatchCreate = Type.Array(RunCreateStateless, { minItems: 1, maxItems: 5_000, $id: 'RunBatchCreate' });
 export type RunBatchCreate = Static<typeof RunBatchCreate>;
