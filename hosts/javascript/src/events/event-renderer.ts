@@ -91,6 +91,13 @@ export class EventRenderer {
     }
   }
 
+  /** Shows what a graph shows that stops at a breakpoint. */
+  stopAt(values: unknown): void {
+    this.render([], 'values', values);
+    this.render([], 'updates', { [INTERRUPT]: [] });
+    this.render([], 'values', { [INTERRUPT]: [] });
+  }
+
   /** Completes open messages after the graph has ended or was interrupted. */
   end(): void {
     this.#messages?.end();

@@ -28,7 +28,10 @@ export interface StateSnapshot {
 export interface CompiledGraph {
   checkpointer?: unknown;
   store?: unknown;
-  nodes?: Record<string, { triggers?: string[] }>;
+  nodes?: Record<string, { triggers?: string[]; tags?: string[] }>;
+  /** Breakpoints that it was compiled with. */
+  interruptBefore?: string[] | '*';
+  interruptAfter?: string[] | '*';
   /** The channels that take the input: their names, or the one that takes all of it. */
   inputChannels?: string | string[];
   /** The graph of state that this one was compiled from; graphs of functions have none. */

@@ -19,6 +19,8 @@ export interface RunStart {
    * True when the thread's newest checkpoint is one of this run: the attempt goes on from it, wherever the run began.
    */
   isResuming: boolean;
+  /** The checkpoint that it goes on from. */
+  newest?: StoredCheckpoint;
   /** Answers that the saver gives to the tasks that wait for them, instead of the input. */
   answers?: TaskAnswer[];
 }
@@ -45,8 +47,9 @@ export function startFresh(
 export async function decideStart(request: ExecutionRequest, options: RunStartDependencies): Promise<RunStart> {
   const { command, input = null, attempt } = request;
   const { langgraph, checkpoints, load } = options;
-  if (attempt > 1 && (await isCheckpointOfRun(request, await checkpoints.readAhead(request.threadId), load))) {
-    return { input: null, isResuming: true };
+  if (attempt > 1) {
+    const newest = await checkpoints.readAhead(request.threadId);
+    if (newest && (await isCheckpointOfRun(request, newest, load))) return { input: null, isResuming: true, newest };
   }
   const answers = await findAnswersByTask(request, checkpoints, load);
   if (answers !== undefined) return { ...startFresh(withoutResume(request), langgraph), answers };
@@ -56,10 +59,9 @@ export async function decideStart(request: ExecutionRequest, options: RunStartDe
 
 async function isCheckpointOfRun(
   request: ExecutionRequest,
-  newest: StoredCheckpoint | undefined,
+  newest: StoredCheckpoint,
   load: Deserialize,
 ): Promise<boolean> {
-  if (newest === undefined) return false;
   const metadata = (await load(newest.metadata)) as { run_id?: string } | null;
   return metadata?.run_id === request.runId;
 }

@@ -10,7 +10,9 @@ import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { RunSpans } from '../spans/run-spans.ts';
 import { SpanRecorder } from '../spans/span-recorder.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
+import type { Deserialize } from '../storage/interrupt-answers.ts';
 import { errorBody } from '../wire/error-body.ts';
+import { findBreakpoint, hasBreakpointsInside } from './breakpoints.ts';
 import { EventBuffer } from './event-buffer.ts';
 import { giveAnswers } from './give-answers.ts';
 import { newestStateConfig, toGraphConfig } from './run-config.ts';
@@ -93,7 +95,14 @@ export class GraphRun {
    */
   drain(): void {
     this.#isDraining = true;
-    if (this.#control) this.#control.requestDrain('shutdown');
+    void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    const graph = this.#executed?.graph;
+    // A graph inside would stop in front of its breakpoint, and pass it in the next attempt.
+    const mayStop = this.#control && !(graph && (await hasBreakpointsInside(graph).catch(() => true)));
+    if (mayStop) this.#control?.requestDrain('shutdown');
     else this.#abort.abort(new Error('shutdown'));
   }
 
@@ -119,7 +128,7 @@ export class GraphRun {
       const compiled = await graph.getGraph({ ...request.config, context: request.context }, graphUse);
       const handlers = [...(this.#protocol ?? this.#renderer).callbacks, ...this.#spanCallbacks()];
       const callbacks = await callbacksOf(request, graph.modules, handlers);
-      const { input, isResuming, saver } = await this.#start();
+      const { input, isResuming, newest, load, saver } = await this.#start();
       const { langgraphVersion } = graph.modules;
       const config = toGraphConfig(
         request,
@@ -134,7 +143,9 @@ export class GraphRun {
         },
       );
       this.#executed = { graph: compiled, config };
-      await this.#stream(compiled, input, config);
+      const stopped = newest && (await findBreakpoint({ graph: compiled, config, request }, newest, load));
+      if (stopped) this.#renderer.stopAt(stopped.values);
+      else await this.#stream(compiled, input, config);
       await this.#checkpoints?.waitForWrites();
       if (this.#failure) throw this.#failure;
       if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : await this.#aborted();
@@ -151,17 +162,17 @@ export class GraphRun {
     return [new RunSpans(request, request.spans.parentSpanId, this.#spans).handler];
   }
 
-  async #start(): Promise<RunStart & { saver: RunSaver | undefined }> {
+  async #start(): Promise<RunStart & { saver: RunSaver | undefined; load: Deserialize }> {
     const { request, graph } = this.#options;
     const { langgraph } = graph.modules;
     const checkpoints = this.#checkpoints;
-    if (!checkpoints) return { ...startFresh(request, langgraph), saver: undefined };
+    if (!checkpoints) return { ...startFresh(request, langgraph), saver: undefined, load: async () => undefined };
     const saver = createRunSaver(checkpoints, { request, graph, eventBuffer: this.#eventBuffer });
     const load = ({ type, data }: SerializedValue) => saver.serde.loadsTyped(type, data);
     const start = await decideStart(request, { langgraph, checkpoints, load });
     if (!start.isResuming && request.durability === 'exit') skipEarlierAttempts(saver, request);
     if (start.answers) giveAnswers(saver, start.answers);
-    return { ...start, saver };
+    return { ...start, saver, load };
   }
 
   async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {

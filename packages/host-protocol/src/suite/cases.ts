@@ -213,6 +213,24 @@ export const hostCases: HostCase[] = [
     });
   }),
 
+  rest('stops, in a later attempt, at the breakpoint that the earlier one has reached', async (host) => {
+    await host.load();
+    const stops = [{ interruptBefore: ['second'] }, { interruptAfter: ['first'] }, { interruptBefore: '*' as const }];
+    for (const stop of stops) {
+      const threadId = randomUUID();
+      const request = { runId: randomUUID(), threadId, input: { count: 0 }, ...stop };
+      const { header: reached, values } = await host.run('count', { ...request, isThreadNew: true });
+      equal(reached.next?.length, 1, `there is no breakpoint at ${JSON.stringify(stop)}`);
+      const putsBefore = host.storage.puts.length;
+      // Its end was lost, and nobody has seen the breakpoint.
+      const later = await host.run('count', { ...request, attempt: 2 });
+      equal([later.header.kind, later.header.next, later.values], ['done', reached.next, values]);
+      equal(host.storage.puts.length, putsBefore, 'the later attempt went on');
+      // Who has seen it goes on without an input.
+      equal((await host.run('count', { threadId, input: null })).header.next, []);
+    }
+  }),
+
   rest('names the tools of a graph and of the graphs inside of it, each once', async (host) => {
     await host.load();
     const toolsOf = async (graphId: string) => {

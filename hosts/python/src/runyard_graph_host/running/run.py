@@ -26,6 +26,7 @@ from ..streaming.event_buffer import EventBuffer, Limits
 from ..streaming.event_renderer import EventRenderer
 from ..streaming.interrupts import streamed_interrupt
 from ..streaming.protocol_events import PROTOCOL_MODES, ProtocolEvents
+from .breakpoints import find_breakpoint
 from .graph_streams import Execution, stream_events, stream_modes, stream_protocol
 from .run_config import (
     Request,
@@ -166,12 +167,23 @@ class GraphRun:
         async with self._graph.use(use) as graph:
             self._executed = (graph, config)
             context = fit_context(getattr(graph, "context_schema", None), context)
-            await self._stream(graph, start.input, config, context)
+            if not await self._is_stopped(graph, start, config):
+                await self._stream(graph, start.input, config, context)
             if self._checkpoints is not None:
                 await self._checkpoints.wait_for_writes()
             if self._failure is not None or self._abort_reason is not None:
                 raise asyncio.CancelledError
             return await self._done(graph, config)
+
+    async def _is_stopped(self, graph: Graph, start: RunStart, config: RunnableConfig) -> bool:
+        if start.newest is None:
+            return False
+        load = self._parts.serializer.loads_typed
+        state = await find_breakpoint(graph, config, self._request, start.newest, load)
+        if state is None:
+            return False
+        self._renderer.stop_at(state.values, state.next)
+        return True
 
     def _callbacks(self) -> list[Any]:
         if self._spans is None:

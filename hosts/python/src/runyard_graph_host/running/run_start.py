@@ -6,6 +6,7 @@ from typing import Any
 
 from ..storage.interrupt_answers import Load, find_untaken_answers, key_answer_by_interrupt
 from ..storage.remote_checkpoints import RemoteCheckpoints
+from ..storage.values import StoredCheckpoint
 from .run_command import to_command
 from .run_config import Request
 
@@ -16,6 +17,8 @@ class RunStart:
     input: Any
     # True when the thread's newest checkpoint is one of this run: the attempt goes on from it.
     is_resuming: bool
+    # The checkpoint that it goes on from.
+    newest: StoredCheckpoint | None = None
 
 
 def start_fresh(request: Request, resume: Any = None) -> RunStart:
@@ -37,7 +40,7 @@ async def decide_start(request: Request, checkpoints: RemoteCheckpoints, load: L
         newest = await checkpoints.read_ahead(thread_id)
         metadata = load(newest.metadata) if newest is not None else None
         if isinstance(metadata, Mapping) and metadata.get("run_id") == request["runId"]:
-            return RunStart(None, is_resuming=True)
+            return RunStart(None, is_resuming=True, newest=newest)
     return start_fresh(request, await _find_resume(request, checkpoints, load))
 
 

@@ -67,6 +67,12 @@ class EventRenderer:
         else:
             self._send(mode, namespace, payload)
 
+    def stop_at(self, values: Any, next_nodes: Iterable[str]) -> None:
+        """Shows what a graph shows that stops at a breakpoint."""
+        self.render((), "values", values)
+        self.render((), "updates", {INTERRUPT: ()})
+        self.next_nodes = list(next_nodes)
+
     def render_streamed_event(self, event: Mapping[str, Any]) -> None:
         """Renders an event of mode `events`: what runnables inside the graph report."""
         about = {key: event.get(key) for key in ("name", "run_id", "tags", "metadata", "parent_ids")}
