@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import type { CheckpointQuery, StoreOperation } from '@runyard/checkpointer';
+import type { CheckpointQuery, StoreBackend, StoreOperation } from '@runyard/checkpointer';
 import { checksAtParent, HostConnection } from '@runyard/host-protocol';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { BackendUses } from './backend-uses.ts';
@@ -11,6 +11,7 @@ let parent: HostConnection;
 let operations: StoreOperation[];
 let reads: unknown[];
 let queries: CheckpointQuery[];
+let batch: StoreBackend['batch'];
 
 beforeEach(async () => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -39,13 +40,16 @@ beforeEach(async () => {
     putWrites: async () => undefined,
     deleteThread: async () => undefined,
   };
-  const batch = async (asked: StoreOperation[]) => {
+  batch = async (asked) => {
     operations.push(...asked);
     return asked.map(() => null);
   };
   uses.open({
     use: USE,
-    backends: { checkpoints: { ...checkpoints, get: checkpoints.get as never }, store: { batch } },
+    backends: {
+      checkpoints: { ...checkpoints, get: checkpoints.get as never },
+      store: { batch: (asked) => batch(asked) },
+    },
   });
 });
 
@@ -81,4 +85,17 @@ it('a read of checkpoints whose optional fields are null is done as one without 
   expect(queries).toEqual([{}]);
   await host.request(USE, { t: 'checkpoint.get', use: USE, threadId: 't', namespace: '', checkpointId: null });
   expect(reads).toEqual([['t', '', undefined]]);
+});
+
+it('what no message can carry fails the request that asked for it, and nothing else', async () => {
+  batch = async (asked) => asked.map(() => ({ value: 1n }) as never);
+  const ask = () =>
+    host.request(USE, {
+      t: 'store.batch',
+      use: USE,
+      operations: [{ kind: 'get', namespace: ['a'], key: 'k', refreshTtl: null }],
+    });
+  await expect(ask()).rejects.toMatchObject({ kind: 'too_large' });
+  batch = async (asked) => asked.map(() => null);
+  expect((await ask()).ok).toEqual([null]);
 });

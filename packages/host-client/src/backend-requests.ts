@@ -36,21 +36,31 @@ type Request = ToParent[
 
 export function answerBackendRequest(connection: HostConnection, use: BackendUse, message: Incoming): void {
   const request = message.header as unknown as Request;
-  operate(use, request, message.raw).then(
-    ({ ok, raw }) => connection.answer(use.use, request.id, ok, raw),
-    (cause) => {
+  operate(use, request, message.raw)
+    .then(({ ok, raw }) => answer(connection, use, request, { ok, raw }))
+    .catch((cause: unknown) => {
       const error = cause instanceof BackendError ? cause : unexpected(cause);
       use.onBackendError?.(error);
       connection.answerError(use.use, request.id, { kind: error.reason, error: error.name, message: error.message });
-    },
-  );
+    });
 }
 
-async function operate(
-  use: BackendUse,
-  request: Request,
-  raw: Buffer,
-): Promise<{ ok: unknown; raw?: Uint8Array[] | undefined }> {
+/** @throws BackendError for what no message can carry */
+function answer(connection: HostConnection, { use }: BackendUse, { id, t }: Request, { ok, raw }: Found): void {
+  try {
+    connection.answer(use, id, ok, raw);
+  } catch (cause) {
+    const message = `What ${t} found is too large for one message: ${(cause as Error).message}`;
+    throw new BackendError('too_large', message, { cause });
+  }
+}
+
+interface Found {
+  ok: unknown;
+  raw?: Uint8Array[] | undefined;
+}
+
+async function operate(use: BackendUse, request: Request, raw: Buffer): Promise<Found> {
   const { store } = use.backends;
   if (request.t === 'store.batch') return { ok: await store.batch(request.operations.map(toOperation)) };
   const checkpoints = use.backends.checkpoints;

@@ -96,8 +96,9 @@ export class HostConnection {
     if (this.#closed !== undefined) return Promise.reject(toClosedError(this.#closed));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { type: header.t, resolve, reject });
+      // What cannot be sent has no answer to wait for.
       this.send(lane, { ...header, id }, raw);
+      this.#waiting.set(id, { type: header.t, resolve, reject });
     });
   }
 

@@ -212,6 +212,12 @@ describe('the admission of a request', () => {
       expect(headers.authorization).toBe('Bearer lsv2_pt_unknown');
     });
 
+    it('gets no key of another workspace, as which it could act there', async () => {
+      const foreign = gateway.orgAccess.issue(crypto.randomUUID());
+      const sent: Record<string, string>[] = [{ authorization: `Bearer ${foreign.key}` }, { 'x-api-key': foreign.key }];
+      for (const headers of sent) expect((await get(at(custom), headers)).status).toBe(404);
+    });
+
     it('still recognises a platform key', async () => {
       const { headers } = await echo(at(custom), { 'x-api-key': key.key, authorization: 'Bearer of-the-user' });
       expect(headers['x-runyard-principal']).toMatch(/^token for deployment:/);

@@ -353,6 +353,17 @@ describe('organizations of a person', () => {
       return platform.callAs({ token, organizationId: inside }, 'POST', path);
     };
     expect((await setDefault(one, organizationId)).status).toBe(403);
+    // An identity provider of the other organization says that it is they.
+    const { id: providerId } = await people.database.prisma.ssoProvider.create({
+      data: {
+        ...{ id: crypto.randomUUID(), organizationId, protocol: 'oidc', displayName: 'Its own', configuration: {} },
+        ...{ defaultWorkspaceRoleId: PLATFORM_ROLES.workspaceEditor, defaultWorkspaceIds: [] },
+      },
+    });
+    const sso = { organizationId, providerId, sessionId: null, subject: 'x', encryptedIdToken: null };
+    const byProvider = await people.signIn(both.personId, { sso });
+    const claimed = await platform.callAs({ token: byProvider.token, organizationId }, 'POST', path);
+    expect(claimed.status).toBe(403);
     expect(await setDefault(both, organizationId)).toMatchObject({
       status: 200,
       body: { default_sso_provision: true },

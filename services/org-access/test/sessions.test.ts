@@ -275,6 +275,9 @@ describe('a person', () => {
     expect([status, next === token]).toEqual([200, false]);
     expect((await claimsOf(next)).session_id).toBe(id);
     expect(await isGood(token)).toBe(true);
+    // Whoever has the old one takes the session from nobody.
+    expect((await ask(token, 'POST', '/api/v1/sessions/current/refresh')).status).toBe(403);
+    expect(await isGood(next)).toBe(true);
     await people.database.prisma.session.update({ where: { id }, data: { rotatedAt: new Date(Date.now() - 11_000) } });
     expect(await isGood(token)).toBe(false);
     expect(await isGood(token, { in_progress: true })).toBe(true);

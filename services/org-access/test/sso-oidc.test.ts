@@ -313,6 +313,8 @@ describe('sign-out', () => {
       await logoutToken({ sid: 'session-a', sub: 'ivan', nonce: 'as in an ID token' }),
       await logoutToken({ sid: 'session-a', sub: 'ivan', iat: 1_000, exp: undefined }),
       await logoutToken({}),
+      await logoutToken({ sub: 'ivan', iss: 5 }),
+      await logoutToken({ sub: 'ivan', aud: ['runyard', { no: 'text' }], iss: null }),
       'no token',
     ];
     for (const token of refused) expect(await send(token)).toBe(422);

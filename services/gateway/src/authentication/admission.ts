@@ -169,6 +169,8 @@ async function admitToCustomAuth(visit: Visit, route: DeploymentRoute): Promise<
   const request = keyCheckFor(bearer, route, visit);
   const answer = await check(request);
   if (answer.kind === 'address_not_allowed') throw addressNotAllowed();
+  // It opens something else, which the project's code must not get.
+  if (answer.kind === 'out_of_reach') throw new NotFoundError(UNKNOWN_DEPLOYMENT, { code: 'deployment_not_found' });
   // The handler may still know a bearer that the platform does not know.
   return reaches(answer, route) ? admit(answer, request, check, 'authorization') : UNAUTHENTICATED;
 }

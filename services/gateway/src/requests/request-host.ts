@@ -7,12 +7,14 @@ export function requestedHost(req: IncomingMessage, trustForwarded: boolean): st
 }
 
 /**
- * Refuses a host that is no name or address with a port (RFC 9112, 3.2): what receives the request puts it into
+ * Refuses a host that is no name or address with a port, and a second one (RFC 9112, 3.2): what receives the request puts it into
  * addresses, in which the rest would become a path.
  *
  * @throws BadRequestError
  */
 export function checkHost(req: IncomingMessage, trustForwarded: boolean): void {
+  const hosts = req.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw new BadRequestError('There is more than one Host header');
   const host = requestedHost(req, trustForwarded);
   for (const each of [host, req.headers.host])
     if (each && !isHost(each)) throw new BadRequestError('The Host header is not a host');

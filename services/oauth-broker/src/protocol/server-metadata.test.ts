@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProviderRequests } from './provider-requests.ts';
-import { discoverConfiguredServer, discoverServer } from './server-metadata.ts';
+import { discoverConfiguredServer, discoverServer, supportsS256 } from './server-metadata.ts';
 
 /** Makes a fake server that has metadata only at these places. */
 function servers(...places: { at: string; issuer: string; endpoints?: string }[]) {
@@ -52,6 +52,15 @@ describe('an issuer with a path', () => {
     const other = { ...provider, tokenUrl: 'https://elsewhere.example/token' };
     expect(await discoverConfiguredServer(other, requests, AbortSignal.timeout(1_000))).toBeNull();
   });
+});
+
+it('a field of another form than it should have counts as absent', async () => {
+  const issuer = 'https://id.example';
+  const metadata = { issuer, token_endpoint: `${issuer}/token`, code_challenge_methods_supported: {} };
+  const fetch = async () => Response.json({ ...metadata, revocation_endpoint: 5 });
+  const server = await discoverServer(new URL(issuer), { fetch } as unknown as ProviderRequests);
+  expect(server).toEqual({ issuer, token_endpoint: `${issuer}/token` });
+  expect(supportsS256({ issuer, code_challenge_methods_supported: {} } as never)).toBe(false);
 });
 
 it('an issuer in the root is asked for once at each place', async () => {

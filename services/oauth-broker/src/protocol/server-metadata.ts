@@ -9,15 +9,14 @@ const FOLDERS_MAX = 4;
  * 9207) is left out: front ends pass only code and state on, and a redirect URI of its own for each provider protects
  * just as well. An `iss` that does arrive is checked.
  */
-const STORED_FIELDS = [
+const STORED_TEXTS = [
   'issuer',
   'authorization_endpoint',
   'token_endpoint',
   'registration_endpoint',
   'revocation_endpoint',
-  'code_challenge_methods_supported',
-  'token_endpoint_auth_methods_supported',
 ] as const;
+const STORED_LISTS = ['code_challenge_methods_supported', 'token_endpoint_auth_methods_supported'] as const;
 
 /**
  * Fetches an authorization server's metadata; null when it has none. It tries the locations of RFC 8414 and of OpenID
@@ -68,7 +67,9 @@ export async function discoverConfiguredServer(
 
 /** Returns whether a server supports PKCE with `S256` (RFC 7636). */
 export function supportsS256(server: AuthorizationServer | null): boolean {
-  return server?.code_challenge_methods_supported?.includes('S256') ?? false;
+  const methods: unknown = server?.code_challenge_methods_supported;
+  // Rows of earlier releases have what the server sent.
+  return Array.isArray(methods) && methods.includes('S256');
 }
 
 /** Returns the URLs of the metadata in the order of attempts. */
@@ -93,8 +94,14 @@ function possibleIssuers(endpoint: string): string[] {
 }
 
 function pickStoredFields(server: AuthorizationServer): AuthorizationServer {
-  const fields = STORED_FIELDS.flatMap((name) => (server[name] === undefined ? [] : [[name, server[name]]]));
-  return Object.fromEntries(fields) as AuthorizationServer;
+  const isText = (value: unknown) => typeof value === 'string';
+  const isList = (value: unknown) => Array.isArray(value) && value.every(isText);
+  // Servers are of strangers: a field of another form counts as absent.
+  const fields = [
+    ...STORED_TEXTS.filter((name) => isText(server[name])),
+    ...STORED_LISTS.filter((name) => isList(server[name])),
+  ];
+  return Object.fromEntries(fields.map((name) => [name, server[name]])) as unknown as AuthorizationServer;
 }
 
 function isSame(found: string | undefined, given: string): boolean {

@@ -122,6 +122,24 @@ it('a run whose claim never arrived is given back once that is certain', async (
   expect(engine.releaseRun).toHaveBeenCalledTimes(1);
 });
 
+it('a renewal waits for no run that is given back, and none is given back twice at a time', async () => {
+  const { engine } = await keeping();
+  const stray = claimedRun().fence;
+  let release = () => {};
+  engine.releaseRun.mockReturnValue(
+    new Promise((resolve) => {
+      release = () => resolve({ outcome: 'pending' });
+    }),
+  );
+  engine.renewLease.mockResolvedValue({ ...GOOD, unheld: [stray] });
+  for (let round = 0; round < 4; round += 1) await keeper.renewNow();
+  expect(engine.renewLease).toHaveBeenCalledTimes(4);
+  expect(engine.releaseRun).toHaveBeenCalledOnce();
+  const closed = keeper.close();
+  release();
+  await closed;
+});
+
 it('a dropped run is given back at once when the database is back and nobody else took it', async () => {
   const { run, engine, runs, pass } = await keeping();
   const taken = claimedRun().fence;

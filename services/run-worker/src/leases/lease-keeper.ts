@@ -50,6 +50,8 @@ export class LeaseKeeper {
    * Runs dropped with the last lease: if they still belong to this worker by the database, nothing here continues them.
    */
   readonly #dropped = new Set<string>();
+  /** Runs that are being given back. Each may wait for its thread, and no renewal waits for them. */
+  readonly #releasing = new Map<string, Promise<void>>();
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -88,6 +90,7 @@ export class LeaseKeeper {
     clearTimeout(this.#sooner);
     await this.#renewals.stop();
     await this.#renewing;
+    await Promise.all(this.#releasing.values());
   }
 
   async #tick(): Promise<void> {
@@ -114,7 +117,7 @@ export class LeaseKeeper {
         await this.#register();
       }
       if (renewal.orders.length > 0) this.#renewSooner();
-      await this.#obey(renewal);
+      this.#obey(renewal);
     } catch (error) {
       logger.warn('lease renewal failed', { error });
       if (!this.isHeld) this.#lapse();
@@ -145,7 +148,7 @@ export class LeaseKeeper {
     this.#options.runs.loseAll();
   }
 
-  async #obey({ orders, lost, unheld }: LeaseRenewal): Promise<void> {
+  #obey({ orders, lost, unheld }: LeaseRenewal): void {
     const { runs } = this.#options;
     for (const fence of lost) runs.lose(fence);
     for (const order of orders) runs.cancel(order);
@@ -155,8 +158,11 @@ export class LeaseKeeper {
       const name = keyOf(fence);
       // A run that is seen once may just have been claimed; one that was dropped, or seen twice, is unknown here.
       if (!before.has(name) && !this.#dropped.has(name)) continue;
-      if (runs.fences().some((held) => keyOf(held) === name)) continue;
-      await this.#release(fence);
+      if (this.#releasing.has(name) || runs.fences().some((held) => keyOf(held) === name)) continue;
+      this.#releasing.set(
+        name,
+        this.#release(fence).finally(() => this.#releasing.delete(name)),
+      );
     }
     this.#dropped.clear();
   }

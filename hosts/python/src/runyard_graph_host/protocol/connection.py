@@ -57,8 +57,9 @@ class HostConnection(asyncio.Protocol):
             future.set_exception(_gone(self._closed))
             return future
         number = next(self._ids)
-        self._waiting[number] = future
+        # What cannot be sent has no answer to wait for.
         self.send(lane, {**header, "id": number}, raw)
+        self._waiting[number] = future
         return future
 
     def answer(self, lane: int, number: int, ok: Any, raw: Sequence[Bytes] = ()) -> None:

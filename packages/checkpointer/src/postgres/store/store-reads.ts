@@ -18,10 +18,19 @@ const GET = {
          WHERE ${IS_LIVE} AND ${isWithin('k.scope')}`,
 };
 
-/** Returns any number of items in one round trip, each in its operation's place; undefined where there is none. */
+/** Bytes of what the gets of one batch return: they are one message to the process that asked. */
+const GOTTEN_BYTES_MAX = 256 * 1024 * 1024;
+
+/**
+ * Returns any number of items in one round trip, each in its operation's place; undefined where there is none.
+ *
+ * @throws BackendError when they are too large together
+ */
 export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]): Promise<(ItemRow | undefined)[]> {
+  const gotten = new FoundBytes(GOTTEN_BYTES_MAX, 'get fewer of them at once');
   const { rows } = await pool.query<ItemRow & { position: number }>({
     ...GET,
+    types: countedValues(gotten.take),
     values: [
       operations.map(({ namespace }) => textArray(namespace)),
       operations.map(({ key }) => toSqlText(key)),
@@ -52,17 +61,23 @@ export function listNewest(operation: OperationOf<'search'>): ItemList {
 const FOUND_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Counts what searches find as it arrives: to ask Postgres for the sizes before would print every value twice. @throws
+ * Counts what reads find as it arrives: to ask Postgres for the sizes before would print every value twice. @throws
  * BackendError when it is more than one batch may find
  */
 export class FoundBytes {
-  #left = FOUND_BYTES_MAX;
+  readonly #max: number;
+  readonly #advice: string;
+  #taken = 0;
+
+  constructor(max = FOUND_BYTES_MAX, advice = 'use a smaller limit, or name a narrower namespace') {
+    this.#max = max;
+    this.#advice = advice;
+  }
 
   readonly take = (bytes: number): void => {
-    this.#left -= bytes;
-    if (this.#left >= 0) return;
-    const message = `Items found have more than ${FOUND_BYTES_MAX} bytes: use a smaller limit, or name a narrower namespace.`;
-    throw new BackendError('too_large', message);
+    this.#taken += bytes;
+    if (this.#taken <= this.#max) return;
+    throw new BackendError('too_large', `Items found have more than ${this.#max} bytes: ${this.#advice}.`);
   };
 }
 

@@ -58,14 +58,16 @@ export class SessionService {
     token: string | undefined,
   ): Promise<{ token: string; session: SessionInfo; maxAgeSeconds: number }> {
     const current = await this.#requireCookie(caller, token);
-    const { id, tokenSha256 } = current.session;
+    const { id } = current.session;
+    // Not that of the row: the token before it is still good for requests, and must not replace its successor.
+    const tokenSha256 = hashSecret(token ?? '');
     const next = makeSessionToken();
     await this.#database.transact(async (transaction) => {
       const { count } = await transaction.session.updateMany({
-        where: { id, tokenSha256: new Uint8Array(tokenSha256), endedAt: null },
+        where: { id, tokenSha256, endedAt: null },
         data: {
           tokenSha256: hashSecret(next),
-          previousTokenSha256: new Uint8Array(tokenSha256),
+          previousTokenSha256: tokenSha256,
           rotatedAt: new Date(),
         },
       });

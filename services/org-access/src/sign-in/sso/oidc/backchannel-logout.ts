@@ -42,7 +42,9 @@ export class BackchannelLogout {
     } catch {
       return [];
     }
-    const audience = [claimed.aud ?? []].flat();
+    // Nobody has verified it yet: its claims may be anything.
+    const audience = [claimed.aud ?? []].flat().filter((each) => typeof each === 'string');
+    if (typeof claimed.iss !== 'string') return [];
     const providers = await this.#database.prisma.ssoProvider.findMany({
       where: {
         protocol: 'oidc',
