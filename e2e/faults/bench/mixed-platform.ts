@@ -7,7 +7,9 @@ import { createTestDatabase, freePort, startServiceProcess, type TestServiceProc
 import type { Bench } from './bench.ts';
 import { Ledger } from './ledger.ts';
 
-export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'gateway'] as const;
+export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'gateway'] as const;
+/** The services that own a database. */
+const WITH_DATABASE = ['org-access', 'control-plane', 'oauth-broker'] as const;
 export type PlatformService = (typeof PLATFORM_SERVICES)[number] | 'data-plane';
 
 /** A platform of services from several checkouts, each of which can replace its equivalent. */
@@ -33,20 +35,19 @@ export class MixedPlatform {
       'org-access': await freePort(),
       'control-plane': await freePort(),
       'data-plane': await freePort(),
+      'oauth-broker': await freePort(),
       gateway: await freePort(),
     };
-    const databases = {
-      'org-access': await createTestDatabase(path.join(checkout, 'services/org-access/prisma/migrations')),
-      'control-plane': await createTestDatabase(path.join(checkout, 'services/control-plane/prisma/migrations')),
-    };
-    for (const database of Object.values(databases)) bench.onClose(() => database.close());
+    const databases = {} as Databases;
+    for (const service of WITH_DATABASE) {
+      const database = await createTestDatabase(path.join(checkout, 'services', service, 'prisma/migrations'));
+      bench.onClose(() => database.close());
+      databases[service] = database.url;
+    }
     await bench.servers.openKafka.start();
     const dataDir = path.join(bench.folder, 'mixed');
     await mkdir(dataDir);
-    const settings = settingsOf(bench, ports, dataDir, {
-      'org-access': databases['org-access'].url,
-      'control-plane': databases['control-plane'].url,
-    });
+    const settings = settingsOf(bench, ports, dataDir, databases);
     const platform = new MixedPlatform(ports, settings, new Ledger(path.join(bench.folder, 'mixed.ledger.jsonl')));
     bench.onClose(() => platform.#close());
     for (const service of [...PLATFORM_SERVICES, 'data-plane'] as const) await platform.#start(service, checkout);
@@ -128,6 +129,8 @@ export class MixedPlatform {
   }
 }
 
+type Databases = Record<(typeof WITH_DATABASE)[number], string>;
+
 type Settings = Record<PlatformService, { env: Record<string, string>; secrets: Record<string, string> }> & {
   internalToken: string;
 };
@@ -136,7 +139,7 @@ function settingsOf(
   { servers, project }: Bench,
   ports: Record<PlatformService, number>,
   dataDir: string,
-  databases: Record<'org-access' | 'control-plane', string>,
+  databases: Databases,
 ): Settings {
   const secret = () => randomBytes(32).toString('base64');
   const internalToken = randomBytes(32).toString('hex');
@@ -195,8 +198,28 @@ function settingsOf(
         DATA_REDIS_URI: servers.redis.address.url,
       },
     },
+    'oauth-broker': {
+      env: {
+        ...common,
+        ORG_ACCESS_URL: at('org-access'),
+        CONTROL_PLANE_URL: at('control-plane'),
+        PUBLIC_URL: at('gateway'),
+      },
+      secrets: {
+        INTERNAL_TOKEN: internalToken,
+        DATABASE_URI: databases['oauth-broker'],
+        ENCRYPTION_KEY: secret(),
+        REDIS_URI: servers.redis.address.url,
+      },
+    },
     gateway: {
-      env: { ...common, ORG_ACCESS_URL: at('org-access'), CONTROL_PLANE_URL: at('control-plane'), DRAIN_SECONDS: '1' },
+      env: {
+        ...common,
+        ORG_ACCESS_URL: at('org-access'),
+        CONTROL_PLANE_URL: at('control-plane'),
+        OAUTH_BROKER_URL: at('oauth-broker'),
+        DRAIN_SECONDS: '1',
+      },
       secrets: { INTERNAL_TOKEN: internalToken },
     },
   };

@@ -49,6 +49,9 @@ import { TokenRefresh } from './tokens/token-refresh.ts';
 import { TokenService } from './tokens/token-service.ts';
 import { listWorkspacesInUse } from './tokens/workspaces-in-use.ts';
 
+/** Settings of a provider and what a person is asked for are a page of text. */
+const BODY_LIMIT_BYTES = 1024 * 1024;
+
 /** The path is valid from `src/` and from `dist/`. */
 export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
@@ -159,6 +162,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const app = createApp({
     context,
     validationErrors: 'list',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
     internalToken: config.INTERNAL_TOKEN,
     principal,
     readiness: { database: async () => void (await database.pool.query('SELECT 1')) },

@@ -1,4 +1,4 @@
-import { OPEN_API_INFO } from '@runyard/contracts';
+import { GROUP_BODY_BYTES_MAX, OPEN_API_INFO } from '@runyard/contracts';
 import { mapDatabaseOutages, refuseUnstorableText } from '@runyard/database';
 import {
   createApp,
@@ -72,6 +72,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const app = createApp({
     context,
     validationErrors: 'list',
+    // That of the largest operation, a group of SCIM.
+    bodyLimitBytes: GROUP_BODY_BYTES_MAX,
     errorForm,
     before: [createScimGate(database)],
     internalToken: config.INTERNAL_TOKEN,

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { defineOperation } from '@runyard/contracts';
+import { defineOperation, INTERNAL_AUTHORIZATION_SCHEME } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import Type from 'typebox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -111,6 +111,28 @@ describe('an app', () => {
     onGet = ({ params, query }) => ok({ params, query });
   });
   afterEach(() => context.lifecycle.stop('the test is over'));
+
+  it('answers other services of the platform while strangers hold all places', async () => {
+    context = createContext('test', {
+      LOG_LEVEL: 'silent',
+      processMetrics: false,
+      HTTP_MAX_REQUESTS_IN_FLIGHT: 1,
+    });
+    const asked = new EventEmitter();
+    onGet = () => {
+      asked.emit('asked');
+      return new Promise((resolve) => asked.once('done', () => resolve(noContent())));
+    };
+    await start();
+    const [held] = [call(`/threads/${threadId}`), await once(asked, 'asked')];
+    expect((await call(`/threads/${threadId}`)).status).toBe(503);
+    const authorization = `${INTERNAL_AUTHORIZATION_SCHEME} the-internal-token`;
+    expect((await call(internal.path, { method: internal.method, headers: { authorization } })).status).toBe(204);
+    const forged = { authorization: `${INTERNAL_AUTHORIZATION_SCHEME} another` };
+    expect((await call(internal.path, { method: internal.method, headers: forged })).status).toBe(503);
+    asked.emit('done');
+    await held;
+  });
 
   it('passes a handler what the contract describes', async () => {
     await start();

@@ -13,6 +13,7 @@ import { createDispatcher } from './dispatch.ts';
 import { answerError, type ErrorForm } from './error-answer.ts';
 import { ErrorMetrics } from './error-metrics.ts';
 import type { ReadinessChecks } from './health.ts';
+import { isOfPlatform } from './internal-caller.ts';
 import { redactPath } from './redact-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
@@ -135,7 +136,8 @@ function observe(options: AppOptions): RequestHandler {
       }
       applyCors(req, res, corsRules);
     }
-    if (!ALWAYS_LET_IN.has(req.path)) admission.enter(res);
+    // What services ask each other, as whether a key is good, waits for no room that strangers take.
+    if (!ALWAYS_LET_IN.has(req.path) && !isOfPlatform(req, internalToken)) admission.enter(res);
     next();
   };
 }

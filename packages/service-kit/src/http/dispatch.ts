@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
-import { INTERNAL_AUTHORIZATION_SCHEME, type Operation } from '@runyard/contracts';
+import type { Operation } from '@runyard/contracts';
 import type { Request, RequestHandler, Response } from 'express';
 import { releaseBodyBytes } from '../admission.ts';
 import { AppError, NotFoundError, UnauthorizedError } from '../errors.ts';
@@ -10,7 +9,7 @@ import { readAdmittedBody } from './admitted-body.ts';
 import type { AppOptions } from './app.ts';
 import type { HandlerRequest, HandlerResult } from './bind.ts';
 import { builtInOperations } from './built-in.ts';
-
+import { isOfPlatform } from './internal-caller.ts';
 import { sendReply } from './reply.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import { RequestValidator, type ValidationErrorStyle } from './validate-request.ts';
@@ -121,16 +120,10 @@ function queryOf(req: Request): Record<string, string | string[] | undefined> {
 async function identify(req: Request, operation: Operation, options: AppOptions): Promise<Principal> {
   if (operation.access === 'public') return ANONYMOUS;
   if (operation.access === 'principal') return options.principal!.authenticate(req);
-  const given = req.headers.authorization ?? '';
-  if (!equalInConstantTime(given, `${INTERNAL_AUTHORIZATION_SCHEME} ${options.internalToken}`)) {
+  if (!isOfPlatform(req, options.internalToken)) {
     throw new UnauthorizedError('Unauthorized', { code: 'internal_token_invalid' });
   }
   return INTERNAL;
-}
-
-function equalInConstantTime(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function assertGuarded(operation: Operation, options: AppOptions): void {

@@ -7,7 +7,7 @@ const CONTENT_TYPE = 'application/scim+json';
 /** Bytes of a body about a user, and of a search. */
 const BODY_BYTES_MAX = 256 * 1024;
 /** A group names its members, of whom there may be a hundred thousand. */
-const GROUP_BODY_BYTES_MAX = 16 * 1024 * 1024;
+export const GROUP_BODY_BYTES_MAX = 16 * 1024 * 1024;
 /** Characters of a text in the query, which no URL that a server reads is longer than. */
 const TEXT_MAX = 16_384;
 
