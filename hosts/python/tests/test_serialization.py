@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 import sys
 from collections import deque
 from dataclasses import dataclass
@@ -171,3 +172,9 @@ def test_a_class_that_the_project_has_no_more_is_read_as_plain_data_with_one_war
     assert warnings == [
         "State names the class earlier_agent.Plan, which the project does not have any more; it is read as plain data."
     ]
+
+
+def test_pickled_values_are_read_for_clients_only_where_the_project_allows_pickles() -> None:
+    stored = ("pickle", pickle.dumps({"count": 1}))
+    assert PlainSerializer().loads_typed(stored) == {"count": 1}
+    assert PlainSerializer(pickles=False).loads_typed(stored) is None

@@ -54,6 +54,8 @@ interface Waiting {
 }
 
 const NO_BYTES: Uint8Array[] = [];
+/** What is read as one text of JavaScript has half a gigabyte at most. The bytes behind the JSON are not part of it. */
+const MAX_HEADER_BYTES = 256 * 1024 * 1024;
 
 export class HostConnection {
   readonly #socket: Duplex;
@@ -82,10 +84,17 @@ export class HostConnection {
     options.socket.on('close', () => this.close('the connection closed'));
   }
 
-  /** Sends a message that expects no answer. Messages of one `lane` keep their order. */
+  /**
+   * Sends a message that expects no answer. Messages of one `lane` keep their order.
+   *
+   * @throws RangeError for one that is too large, of which nothing is sent
+   */
   send(lane: number, header: Record<string, unknown>, raw: Uint8Array[] = NO_BYTES): void {
     if (this.#closed !== undefined) return;
     const text = Buffer.from(JSON.stringify(header));
+    if (text.byteLength > MAX_HEADER_BYTES) {
+      throw new RangeError(`${text.byteLength} bytes of JSON are more than a message has (${MAX_HEADER_BYTES})`);
+    }
     const length = Buffer.allocUnsafe(4);
     length.writeUInt32BE(text.byteLength, 0);
     this.#writer.send(lane, [length, text, ...raw]);

@@ -108,7 +108,8 @@ class Host:
     ) -> None:
         """Makes loaded graphs those that runs and requests name."""
         self._graphs = graphs
-        self._states = StateRequests(self._connection, self._portal, serializer, PlainSerializer())
+        plain = PlainSerializer(pickles=serializer.pickle_fallback)
+        self._states = StateRequests(self._connection, self._portal, serializer, plain)
         self._parts = RunParts(self._connection, self._portal, serializer, limits, public_url, self._log_thrown)
 
     def _log_thrown(self, error: BaseException) -> None:
@@ -167,9 +168,9 @@ class Host:
         run = GraphRun(self._parts, use, request, graph, has_checkpoints=header["hasCheckpoints"])
         self._runs[use] = run
         self._connection.send(use, {"t": "run.begun", "use": use})
-        self._spawn(self._execute(use, run), context)
+        self._spawn(self._execute(use, run, code), context)
 
-    async def _execute(self, use: int, run: GraphRun) -> None:
+    async def _execute(self, use: int, run: GraphRun, code: RunningCode) -> None:
         # The messages of this turn are sent first: code that never returns to the event loop would keep them here.
         await asyncio.sleep(0)
         self._connection.flush()
@@ -180,7 +181,7 @@ class Host:
             del self._runs[use]
             if not self._runs:
                 self._watchdog.watch(is_working=False)
-        left = self._threads.take_left(run.run_id)
+        left = self._threads.take_left(code)
         run.send(settlement, is_still_working=bool(left))
         if left:
             await asyncio.wait(left)

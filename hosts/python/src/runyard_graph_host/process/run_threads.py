@@ -1,11 +1,12 @@
 """The threads of plain functions: nothing can stop one, so a run that is cut short may leave some behind."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from .current_run import running_code
+from .current_run import RunningCode, running_code
 
 T = TypeVar("T")
 
@@ -18,18 +19,29 @@ class RunThreads(ThreadPoolExecutor):
 
     def __init__(self) -> None:
         super().__init__(_THREADS, thread_name_prefix="runyard")
-        self._working: dict[str, set[Future[Any]]] = {}
+        self._lock = threading.Lock()
+        # By attempt: another of the same run may be in this process, too. An entry keeps its key from being another's.
+        self._working: dict[int, tuple[RunningCode, set[Future[Any]]]] = {}
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
         future = super().submit(fn, *args, **kwargs)
         code = running_code.get()
         if code is not None:
-            working = self._working.setdefault(code.ids.run_id, set())
-            working.add(future)
-            future.add_done_callback(working.discard)
+            with self._lock:
+                _, working = self._working.setdefault(id(code), (code, set()))
+                working.add(future)
+            future.add_done_callback(lambda done: self._forget(id(code), working, done))
         return future
 
-    def take_left(self, run_id: str) -> list["asyncio.Future[Any]"]:
-        """Returns the functions of an ended run that still work."""
-        left = self._working.pop(run_id, ())
-        return [asyncio.wrap_future(future) for future in list(left)]
+    def take_left(self, code: RunningCode) -> list["asyncio.Future[Any]"]:
+        """Returns the functions of an ended attempt that still work."""
+        with self._lock:
+            _, left = self._working.pop(id(code), (code, set()))
+            return [asyncio.wrap_future(future) for future in left]
+
+    def _forget(self, key: int, working: set[Future[Any]], done: Future[Any]) -> None:
+        with self._lock:
+            working.discard(done)
+            # What a left function has started makes an entry that nobody takes.
+            if not working and self._working.get(key, (None, None))[1] is working:
+                del self._working[key]

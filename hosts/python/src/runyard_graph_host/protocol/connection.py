@@ -16,6 +16,8 @@ from .frames import Bytes, FrameReader, FrameWriter, ProtocolViolationError
 from .header_json import decode_header, encode_header
 
 _LENGTH = Struct(">I")
+# The other side reads it as one text. The bytes behind the JSON are not part of it.
+MAX_HEADER_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class HostConnection(asyncio.Protocol):
         if self._closed is not None:
             return
         text = encode_header(header)
+        if len(text) > MAX_HEADER_BYTES:
+            raise OverflowError(f"{len(text)} bytes of JSON are more than a message has ({MAX_HEADER_BYTES})")
         self._writer.add(lane, [_LENGTH.pack(len(text)), text, *raw])
         self._schedule()
 

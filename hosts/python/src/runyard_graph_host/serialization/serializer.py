@@ -72,11 +72,16 @@ class StateSerializer(JsonPlusSerializer):
 class PlainSerializer(JsonPlusSerializer):
     """Reads stored values as plain data, without importing a class.
 
-    So state stays readable when a class is no more, and nothing of the project runs for it.
+    So state stays readable when a class is no more, and nothing of the project runs for it. What was pickled is code:
+    it is read where the project allows pickles, and is None elsewhere.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, pickles: bool = True) -> None:
         super().__init__(pickle_fallback=True, __unpack_ext_hook__=plain_extension)
+        self._pickles = pickles
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        return None if data[0] == "pickle" and not self._pickles else super().loads_typed(data)
 
 
 def _modules(given: Any) -> Any:
