@@ -15,8 +15,8 @@ const UPSTREAM_SILENCE_SECONDS = 7;
  * the one before.
  */
 const API_BOUND_SECONDS = 2 * 7 + 3;
-/** The silence, the look that finds it, and two probes of three seconds; twice for requests that may be repeated. */
-const GATEWAY_BOUND_SECONDS = 2 * (1.25 * UPSTREAM_SILENCE_SECONDS + 2 * 3) + 3;
+/** The silence, the look that finds it, and three probes of three seconds; twice for requests that may be repeated. */
+const GATEWAY_BOUND_SECONDS = 2 * (1.25 * UPSTREAM_SILENCE_SECONDS + 3 * 3) + 3;
 const HOLE_MS = 30_000;
 
 export const goal: Goal = {

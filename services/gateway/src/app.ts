@@ -60,6 +60,8 @@ export interface GatewayParts {
   dispatcher: Dispatcher;
   unresponsiveUpstreams: UnresponsiveUpstreams;
   bodyLimitBytes: number;
+  /** Milliseconds that callers whom the platform does not know may take to send its services a body. */
+  strangersBodyMs: number;
 }
 
 const OWN_PATHS: ReadonlySet<string> = new Set(['/', '/ok', '/metrics']);
@@ -130,7 +132,7 @@ export class Gateway {
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse, destination: Destination): Promise<void> {
-    const { context, bodyLimitBytes } = this.#parts;
+    const { context, bodyLimitBytes, strangersBodyMs } = this.#parts;
     const requestId = requestIdOf(req);
     const ownHeaders = ownHeadersOf(requestId, destination);
     const record = this.#records.begin(req, res, { destination, requestId });
@@ -160,7 +162,9 @@ export class Gateway {
       // Room is checked before the body is read: a refusal must cost little.
       routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.limitsBodies;
-      const body = await openRequestBody(req, res, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
+      const isOfStranger = destination.kind === 'service' && !isUnbounded && !routePlan.caller.principal;
+      const limitBytes = isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes;
+      const body = await openRequestBody(req, res, limitBytes, isOfStranger ? strangersBodyMs : undefined);
       await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders, limit }).catch(
         (error: unknown) => {
           throw error instanceof ClientDisconnectedError || res.destroyed

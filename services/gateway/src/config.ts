@@ -113,6 +113,11 @@ export const configSchema = Type.Object({
   TRUSTED_PROXIES: Type.Optional(
     Type.Array(Type.String(), { description: 'Addresses and networks of proxies of which they are believed.' }),
   ),
+  HTTP_UNKNOWN_CALLER_BODY_SECONDS: Type.Number({
+    default: 30,
+    minimum: 0.1,
+    description: 'What callers without a credential may take to send a body to a service of the platform.',
+  }),
   // Longer than the time between heartbeats of long answers.
   UPSTREAM_SILENCE_SECONDS: Type.Number({
     default: 7,

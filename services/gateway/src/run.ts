@@ -175,6 +175,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     dispatcher,
     unresponsiveUpstreams,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
+    strangersBodyMs: config.HTTP_UNKNOWN_CALLER_BODY_SECONDS * 1000,
     keys,
     rateLimits,
     openRuns,

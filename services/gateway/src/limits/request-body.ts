@@ -13,6 +13,7 @@ export type RequestBody =
 const WHOLE_BYTES_MAX = 65_536;
 
 /**
+ * @param withinMs what the client may take to send it; undefined: as long as the connection may
  * @throws PayloadTooLargeError at once when the announced length is over the limit; a stream throws it when it gets
  * there. UnavailableError when the gateway holds too many bodies.
  */
@@ -20,7 +21,9 @@ export async function openRequestBody(
   req: IncomingMessage,
   res: ServerResponse,
   limitBytes: number,
+  withinMs?: number,
 ): Promise<RequestBody> {
+  if (withinMs !== undefined) cutOffAfter(req, withinMs);
   const announced = req.headers['content-length'];
   if (req.headers['transfer-encoding'] === undefined) {
     const length = Number(announced ?? 0);
@@ -40,4 +43,10 @@ export async function openRequestBody(
     }
   }
   return { kind: 'stream', chunks: countBytes(), length: announced, isStarted: () => started };
+}
+
+/** Each body that does not come holds a place among the requests that are answered at once, here and behind. */
+function cutOffAfter(req: IncomingMessage, ms: number): void {
+  const timer = setTimeout(() => req.destroy(), ms);
+  for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer));
 }
