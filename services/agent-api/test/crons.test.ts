@@ -105,7 +105,7 @@ describe('creating a cron', () => {
     const onThread = { assistant_id: 'echo', schedule: YEARLY, on_run_completed: 'delete' };
     expect(await detailOf(post(`/threads/${thread_id}/runs/crons`, onThread))).toEqual([
       422,
-      'on_run_completed is for crons without a thread of their own',
+      'on_run_completed "delete" is for crons without a thread of their own',
     ]);
     expect(await detailAfter({ context: { a: 1 }, config: { configurable: { b: 1 } } })).toEqual([
       400,
@@ -319,7 +319,10 @@ describe('changing a cron', () => {
     expect((await detailOf(patch(`/crons/${randomUUID()}`, { enabled: true })))[0]).toBe(404);
     const { thread_id } = await deployment.client.threads.create();
     const onThread = await create({}, `/threads/${thread_id}/runs/crons`);
-    expect((await detailOf(patch(`/crons/${onThread.cron_id}`, { on_run_completed: 'keep' })))[0]).toBe(422);
+    expect((await detailOf(patch(`/crons/${onThread.cron_id}`, { on_run_completed: 'delete' })))[0]).toBe(422);
+    // Official clients say so of any cron.
+    const kept = await patch(`/crons/${onThread.cron_id}`, { on_run_completed: 'keep' });
+    expect(kept.json).toMatchObject({ on_run_completed: null });
   });
 });
 

@@ -85,6 +85,26 @@ describe('a project with an app of its own', () => {
     expect(seen['x-own']).toBe('1');
   });
 
+  it('gets the body of a request as that, whatever its method, and never as another request', async () => {
+    const send = (method: string, path: string, body: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
+        const sent = request(deployment.url + path, { method, headers }, (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        });
+        sent.once('error', reject).end(body);
+      });
+    await deployment.client.store.putItem(['of-app'], 'k', { a: 1 });
+    const item = JSON.stringify({ namespace: ['of-app'], key: 'k' });
+    expect(await send('DELETE', '/store/items', item)).toBe(204);
+    expect((await deployment.client.store.searchItems(['of-app'])).items).toEqual([]);
+    const smuggled = 'GET /custom/error HTTP/1.1\r\nhost: x\r\nx-runyard-user: e30\r\n\r\n';
+    for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS']) {
+      await send(method, '/custom/hello', smuggled);
+      expect(await (await call('/custom/hello?name=you')).json(), method).toEqual({ hello: 'you' });
+    }
+  });
+
   it('streams runs through the app, and notices a client that leaves', async () => {
     const { thread_id: threadId } = await deployment.client.threads.create();
     const abort = new AbortController();

@@ -111,7 +111,8 @@ export class LoopbackClient {
       if (!isHopByHop(name) && !name.startsWith('x-runyard-')) headers[name] = value;
     });
     // Middleware may have changed the length of the body.
-    if (!(body instanceof Object && 'getReader' in body)) delete headers['content-length'];
+    delete headers['content-length'];
+    Object.assign(headers, framing(body));
     headers.host ??= host;
     return new Promise((resolve, reject) => {
       const sent = httpRequest({
@@ -127,6 +128,14 @@ export class LoopbackClient {
       write(body, sent).catch((error: Error) => sent.destroy(error));
     });
   }
+}
+
+/** Says how long a body is: for some methods Node's client would send it as it is, as if it were the next request. */
+function framing(body: Body): Record<string, string> {
+  if (body === null) return {};
+  if (typeof body === 'string') return { 'content-length': String(Buffer.byteLength(body)) };
+  if (body instanceof ArrayBuffer) return { 'content-length': String(body.byteLength) };
+  return { 'transfer-encoding': 'chunked' };
 }
 
 async function write(body: Body, sent: ReturnType<typeof httpRequest>): Promise<void> {

@@ -45,7 +45,7 @@ export class CronService {
 
   /** @throws NotFoundError, UnprocessableError, BadRequestError */
   async create(origin: CronOrigin, request: CronCreate, keyed?: KeyedRequest): Promise<Cron> {
-    if (origin.threadId !== undefined) refuseOnRunCompleted(request);
+    if (origin.threadId !== undefined) requireThreadKept(request);
     const settings: CronSettings = {
       schedule: request.schedule,
       timezone: request.timezone ?? null,
@@ -91,13 +91,13 @@ export class CronService {
     const isTakenOver = origin.user !== undefined && Object.keys(payloadOf(request)).length > 0;
     if (isTakenOver) await this.#requireTakeover(origin, cronId, request);
     const change = (cron: CronRecord) => {
-      if (cron.threadId !== null) refuseOnRunCompleted(request);
+      if (cron.threadId !== null) requireThreadKept(request);
       const settings: CronSettings = {
         schedule: request.schedule ?? cron.schedule,
         timezone: request.timezone === undefined ? cron.timezone : request.timezone,
         endTime: endTime === undefined ? cron.endTime : endTime,
         enabled: enabled ?? cron.enabled,
-        onRunCompleted: request.on_run_completed ?? cron.onRunCompleted,
+        onRunCompleted: cron.threadId === null ? (request.on_run_completed ?? cron.onRunCompleted) : null,
         payload: mergePayload(cron.payload as CronPayload, request),
         metadata: withinScope({ ...cron.metadata, ...withoutReservedMetadata(request.metadata ?? {}) }, scope),
       };
@@ -179,10 +179,10 @@ function requireValidSettings({ schedule, timezone, payload }: CronSettings): vo
   throw new UnprocessableError(`Invalid cron schedule: '${schedule}'. Reason: the day it names never comes`);
 }
 
-/** Refuses `on_run_completed` for a cron with a thread, which outlives the cron's runs. @throws UnprocessableError */
-function refuseOnRunCompleted({ on_run_completed }: Pick<CronPatch, 'on_run_completed'>): void {
-  if (on_run_completed === undefined) return;
-  throw new UnprocessableError('on_run_completed is for crons without a thread of their own');
+/** Refuses to delete the thread of a cron that has one, which outlives the cron's runs. @throws UnprocessableError */
+function requireThreadKept({ on_run_completed }: Pick<CronPatch, 'on_run_completed'>): void {
+  if (on_run_completed === undefined || on_run_completed === 'keep') return;
+  throw new UnprocessableError('on_run_completed "delete" is for crons without a thread of their own');
 }
 
 /** @throws UnprocessableError when the two names of the switch have different values */

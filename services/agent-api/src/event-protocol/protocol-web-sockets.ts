@@ -138,8 +138,9 @@ export class ProtocolWebSockets {
   }
 }
 
+/** Returns the id in small letters, as requests have it: what is named by one has one name. */
 function threadIdOf({ url = '' }: IncomingMessage): string {
-  return PATH.exec(url)?.[1] ?? '';
+  return (PATH.exec(url)?.[1] ?? '').toLowerCase();
 }
 
 /** Headers of the upgrade are those of all its commands: an idempotency key among them would be that of none. */

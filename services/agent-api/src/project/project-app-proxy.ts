@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Operation, OperationAccess } from '@runyard/contracts';
-import { isHopByHop } from '@runyard/contracts/hop-by-hop';
+import { framingOf, isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { DEPTH_HEADER, EXCHANGE_HEADER, encodeUser, type ProjectExport, USER_HEADER } from '@runyard/host-protocol';
 import type { OutboundRequest, OutboundResponse } from '@runyard/outbound';
 import {
@@ -270,7 +270,7 @@ function headersFor(
     if (isHopByHop(name) || isPlatformHeader || (name === DEPTH_HEADER && !isOwn)) continue;
     headers[name] = value;
   }
-  Object.assign(headers, traceContextOf(req.headers));
+  Object.assign(headers, framingOf(req.headers), traceContextOf(req.headers));
   const user = caller && userOf(caller);
   if (user) headers[USER_HEADER] = encodeUser(user);
   return headers;

@@ -6,7 +6,7 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import { isHopByHop } from '@runyard/contracts/hop-by-hop';
+import { framingOf, isHopByHop } from '@runyard/contracts/hop-by-hop';
 import { LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '@runyard/host-protocol';
 import type { ApiServer } from '@runyard/run-engine';
 import { isResponsive, type Logger } from '@runyard/service-kit';
@@ -84,7 +84,7 @@ export class ServerForwarder {
       const options = {
         agent: this.#agent,
         method: req.method,
-        headers: { ...endToEnd(req.headers), [LOOPBACK_HEADER]: server.token },
+        headers: { ...endToEnd(req.headers), ...framingOf(req.headers), [LOOPBACK_HEADER]: server.token },
       };
       const sent =
         'url' in server
