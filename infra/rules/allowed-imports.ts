@@ -9,6 +9,7 @@ export const PACKAGES_BOTTOM_UP = [
   'packages/audit-chain',
   'packages/deadline',
   'packages/encryption',
+  'packages/regular-files',
   'packages/package-managers',
   'packages/outbound',
   'packages/tracing',

@@ -54,7 +54,7 @@ interface Waiting {
 }
 
 const NO_BYTES: Uint8Array[] = [];
-/** What is read as one text of JavaScript has half a gigabyte at most. The bytes behind the JSON are not part of it. */
+/** A text of JavaScript has half a gigabyte at most. The bytes behind the JSON are not part of it. */
 const MAX_HEADER_BYTES = 256 * 1024 * 1024;
 
 export class HostConnection {
@@ -105,7 +105,7 @@ export class HostConnection {
     if (this.#closed !== undefined) return Promise.reject(toClosedError(this.#closed));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      // What cannot be sent has no answer to wait for.
+      // A message that cannot be sent has no answer to wait for.
       this.send(lane, { ...header, id }, raw);
       this.#waiting.set(id, { type: header.t, resolve, reject });
     });

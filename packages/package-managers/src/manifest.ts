@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '@runyard/regular-files';
 import { ProjectError } from './project-error.ts';
 
 /** The fields of a `package.json` about its installation. */
@@ -14,7 +14,7 @@ const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'pe
 /** Returns null when the folder has none. @throws ProjectError when it is not JSON */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   const file = join(folder, 'package.json');
-  const text = await readFile(file, 'utf8').catch(() => null);
+  const text = await readRegularFile(file).catch(() => null);
   if (text === null) return null;
   try {
     const value: unknown = JSON.parse(text);

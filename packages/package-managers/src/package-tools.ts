@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '@runyard/regular-files';
 import type { AgentName } from 'package-manager-detector';
 import type { Manifest } from './manifest.ts';
 
@@ -65,10 +65,13 @@ const RELEASES: Record<PackageTool['agent'], [belowFormat: number, release: stri
   bun: [[Number.POSITIVE_INFINITY, '1.4.5']],
 };
 
+/** Bytes of a lock file. Those of large workspaces have some megabytes. */
+const LOCK_BYTES_MAX = 64 * 1024 * 1024;
+
 /** Returns the lock file of a package manager in the folder; null when there is none. */
 export async function readLockFile(folder: string, agent: PackageAgent): Promise<LockFile | null> {
   for (const file of LOCK_FILES[agent]) {
-    const text = await readFile(join(folder, file), 'utf8').catch(() => null);
+    const text = await readRegularFile(join(folder, file), LOCK_BYTES_MAX).catch(() => null);
     if (text === null) continue;
     const [, format] = (agent === 'pnpm' ? PNPM_FORMAT : BERRY_FORMAT).exec(text) ?? [];
     return { format: format === undefined ? null : Number(format), text };

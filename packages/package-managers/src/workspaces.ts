@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { readRegularFile } from '@runyard/regular-files';
 import picomatch from 'picomatch';
 import { parse } from 'yaml';
 import { readManifest } from './manifest.ts';
@@ -43,7 +43,7 @@ async function memberPatterns(root: string): Promise<string[] | null> {
   const own = manifest?.workspaces;
   const patterns = stringsOf(Array.isArray(own) ? own : (own as { packages?: unknown } | undefined)?.packages);
   const file = join(root, 'pnpm-workspace.yaml');
-  const pnpm = await readFile(file, 'utf8').catch(() => null);
+  const pnpm = await readRegularFile(file).catch(() => null);
   if (pnpm === null) return own === undefined ? null : patterns;
   return [...patterns, ...stringsOf(packagesOf(pnpm, file))];
 }

@@ -1,8 +1,8 @@
 /** Reads a project's `langgraph.json` and the environment it asks for. Loads no user code. */
-import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { validatorOf } from '@runyard/contracts';
 import { GraphLoadError, type ProjectExport, type ProjectGraph } from '@runyard/host-protocol';
+import { readRegularFile, UnusableFileError } from '@runyard/regular-files';
 import { parse as parseDotenv } from 'dotenv';
 import { describeFaults, isObject } from './describe-faults.ts';
 import { findIgnoredSettings } from './ignored-settings.ts';
@@ -135,7 +135,7 @@ function requireOneLanguage(graphs: ProjectGraph[], directory: string): ProjectL
 
 async function readText(path: string, mayBeAbsent: boolean): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readRegularFile(path);
   } catch (cause) {
     if (mayBeAbsent && (cause as NodeJS.ErrnoException).code === 'ENOENT') return '{}';
     throw new GraphLoadError(`The project has no readable ${path}.`, { cause });
@@ -154,7 +154,10 @@ function parseJson(text: string, path: string): unknown {
 async function readEnv(env: unknown, directory: string): Promise<Pick<Project, 'env' | 'envFile' | 'missingEnvFile'>> {
   if (typeof env === 'string') {
     const path = resolve(directory, env);
-    const text = await readFile(path, 'utf8').catch(() => null);
+    const text = await readRegularFile(path).catch((error: unknown) => {
+      if (error instanceof UnusableFileError) throw new GraphLoadError(`"env" of langgraph.json: ${error.message}.`);
+      return null;
+    });
     return text === null
       ? { env: {}, envFile: path, missingEnvFile: path }
       : { env: parseDotenv(text), envFile: path, missingEnvFile: null };

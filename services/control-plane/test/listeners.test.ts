@@ -297,6 +297,29 @@ describe('a deployment', () => {
     expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
   });
 
+  it('that failed has what its project printed as the reason, whatever that is', async () => {
+    const listener = await listenerOf('process');
+    const dataPlane = await DataPlane.connected(listener);
+    const { body: deployment } = await deploy(listener);
+    const id = deployment.latest_revision_id!;
+    for (const status of ['QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING']) await dataPlane.report(id, status);
+    const told = await dataPlane.report(id, 'DEPLOY_FAILED', {
+      message: 'it printed a\u0000b',
+      image_version: '\u0000',
+    });
+    expect([told.status, told.body.is_accepted]).toEqual([200, true]);
+    const { body } = await platform.call<{ status_message: string }>(
+      'GET',
+      `/v2/deployments/${deployment.id}/revisions/${id}`,
+    );
+    expect(body.status_message).toBe('it printed a\ufffdb');
+    expect(
+      (await platform.call('PATCH', `/v2/listeners/${listener.id}`, { body: { version: 'a\u0000' } })).status,
+    ).toBe(200);
+    await platform.call('DELETE', `/v2/deployments/${deployment.id}`);
+    await dataPlane.reportDeployment(deployment.id, 'DELETED');
+  });
+
   it('that is being deleted gets no active revision, although its data plane has not heard of it', async () => {
     const listener = await listenerOf('process');
     const dataPlane = await DataPlane.connected(listener);

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Signatures } from '@runyard/encryption';
 import { type ObjectRemovals, ObjectStorageUnavailableError } from '@runyard/object-storage';
-import { silentLogger } from '@runyard/service-kit';
+import { InsufficientStorageError, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, type Queries } from '../src/database/database.ts';
@@ -57,7 +57,14 @@ beforeEach(() => {
     ttlSeconds: 60,
     revisionsKept: 2,
     temporaryFolder: tmpdir(),
-    quota: { check: async () => undefined },
+    quota: {
+      check: async () => undefined,
+      findRoom: async () => ({
+        bytes: Number.POSITIVE_INFINITY,
+        refusal: new InsufficientStorageError('no room', { code: 'storage_quota_exceeded' }),
+      }),
+    },
+    disk: { folder: tmpdir(), minFreeBytes: 0 },
     sweepLease: { name: 'uploads sweep', isMine: async () => true, release: async () => undefined },
     logger: silentLogger,
   });

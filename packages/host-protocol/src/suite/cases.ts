@@ -226,7 +226,7 @@ export const hostCases: HostCase[] = [
       const later = await host.run('count', { ...request, attempt: 2 });
       equal([later.header.kind, later.header.next, later.values], ['done', reached.next, values]);
       equal(host.storage.puts.length, putsBefore, 'the later attempt went on');
-      // Who has seen it goes on without an input.
+      // Clients that have seen it go on without an input.
       equal((await host.run('count', { threadId, input: null })).header.next, []);
     }
   }),

@@ -136,7 +136,7 @@ function observe(options: AppOptions): RequestHandler {
       }
       applyCors(req, res, corsRules);
     }
-    // What services ask each other, as whether a key is good, waits for no room that strangers take.
+    // Questions of other services, as whether a key is good, wait for no room that strangers take.
     if (!ALWAYS_LET_IN.has(req.path) && !isOfPlatform(req, internalToken)) admission.enter(res);
     next();
   };

@@ -120,7 +120,7 @@ function lookRequestOf(
   { headers, user }: GraphRequester,
 ): DescribeRequest {
   const identity = { graph_id: graphId, assistant_id: assistantId, ...(user && userArguments(user)) };
-  // Who asks is for the platform alone to say.
+  // The platform alone says who asks.
   const configurable = { ...configurableOfGraph({ ...headers, ...config.configurable }), ...identity };
   return { graphId, config: { ...config, configurable, context } };
 }

@@ -15,6 +15,7 @@ import type {
   WorkspaceSecretsQuestion,
   WorkspaceSecretValues,
 } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
 import type { CopiedLogs } from '@runyard/revision-logs';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type { Signals } from '@runyard/signals';
@@ -222,8 +223,9 @@ export class DataPlaneService {
 async function moveAsReported(
   transaction: Prisma.TransactionClient,
   revision: Revision,
-  { status, message = null, image_version: imageVersion = null, route }: RevisionReport,
+  { status, message = null, image_version: given = null, route }: RevisionReport,
 ): Promise<boolean> {
+  const imageVersion = given && toSqlText(given);
   if (status !== 'DEPLOYED') return moveRevision(transaction, revision, status, message);
   if (route) return routeChanges.activate(transaction, revision, { ...activationOf(route), imageVersion }, message);
   return (await activateRevision(transaction, revision, { imageVersion }, message)) !== undefined;

@@ -61,7 +61,7 @@ export class ListenerService {
           computeType: body.compute_type,
           computeId,
           computeConfig,
-          version: body.version ?? null,
+          version: body.version == null ? null : toSqlText(body.version),
           createdBy: caller.identity,
         };
         // The second of two requests at the same time has to get a conflict instead of a database error.
@@ -81,7 +81,7 @@ export class ListenerService {
         await transaction.listener.update({
           where: { id },
           data: {
-            ...(patch.version == null ? {} : { version: patch.version }),
+            ...(patch.version == null ? {} : { version: toSqlText(patch.version) }),
             ...(patch.compute_config == null
               ? {}
               : { computeConfig: parseComputeConfig(computeType, patch.compute_config) }),

@@ -1,4 +1,5 @@
 import type { DataPlaneLease, DataPlaneLeaseRequest } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
 import type { Tenant } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { listenerStore } from '../deployments/listener-store.ts';
@@ -47,7 +48,7 @@ export class ListenerSpeaker implements Speaker {
           epoch: { increment: 1 },
           publicUrl,
           podRules: request.pod_rules ?? Prisma.DbNull,
-          ...(version == null ? {} : { version }),
+          ...(version == null ? {} : { version: toSqlText(version) }),
           ...this.#makeRenewal(),
         },
       });

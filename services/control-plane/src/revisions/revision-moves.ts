@@ -1,4 +1,5 @@
 import type { RevisionStatus } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
 import { predecessorsOf } from '@runyard/deployments';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Prisma, Revision } from '../generated/client.ts';
@@ -16,7 +17,8 @@ export async function moveRevision(
 ): Promise<boolean> {
   const { count } = await transaction.revision.updateMany({
     where: { id: revision.id, status: { in: predecessorsOf(to) } },
-    data: { status: to, statusMessage },
+    // It may have what a project has printed.
+    data: { status: to, statusMessage: statusMessage && toSqlText(statusMessage) },
   });
   if (count === 0) return false;
   await deploymentEvents.revisionStatusChanged(transaction, {

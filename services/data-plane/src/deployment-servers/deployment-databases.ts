@@ -48,19 +48,27 @@ export class DeploymentDatabases {
       const role = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
       await client.query(`${role.rowCount ? 'ALTER' : 'CREATE'} ROLE ${name} LOGIN PASSWORD '${password}'`);
       const database = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-      if (database.rowCount) return;
-      // Only a superuser may give a database to a role that it is not a member of.
-      await client.query(`GRANT ${name} TO CURRENT_USER`);
-      await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
+      if (!database.rowCount) {
+        // Only a superuser may give a database to a role that it is not a member of.
+        await client.query(`GRANT ${name} TO CURRENT_USER`);
+        await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
+      }
+      // Also of one that was created before this process ended.
       await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
     });
   }
 
-  /** Removes the database with all its data, even while clients are connected, and the role. */
+  /**
+   * Removes the database with all its data, even while clients are connected, and the role with what it has left in
+   * databases that every role may connect to.
+   */
   async drop(deploymentId: string): Promise<void> {
     const name = nameOf(deploymentId);
     await this.#asAdmin(async (client) => {
       await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      for (const database of await listDatabasesWithObjectsOf(client, name)) {
+        await withConnection(this.#adminUriOf(database), (there) => there.query(`DROP OWNED BY ${name}`));
+      }
       await client.query(`DROP ROLE IF EXISTS ${name}`);
     });
   }
@@ -136,6 +144,12 @@ export class DeploymentDatabases {
   #asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     return withConnection(this.#adminUri, work);
   }
+
+  #adminUriOf(database: string): string {
+    const uri = new URL(this.#adminUri);
+    uri.pathname = `/${encodeURIComponent(database)}`;
+    return uri.href;
+  }
 }
 
 /** Database and role have the same name. It consists of letters, digits and `_`, so it needs no quoting. */
@@ -158,4 +172,15 @@ async function withConnection<T>(connectionString: string, work: (client: pg.Cli
     // An unresponsive server never confirms the end, so nobody waits for it.
     void client.end().catch(() => undefined);
   }
+}
+
+/** Returns the databases in which a role owns something or has rights of its own. */
+async function listDatabasesWithObjectsOf(client: pg.Client, role: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT DISTINCT d.datname AS name
+     FROM pg_shdepend s JOIN pg_database d ON d.oid = s.dbid JOIN pg_roles r ON r.oid = s.refobjid
+     WHERE s.refclassid = 'pg_authid'::regclass AND r.rolname = $1`,
+    [role],
+  );
+  return rows.map(({ name }) => name);
 }

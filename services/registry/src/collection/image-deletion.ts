@@ -1,3 +1,4 @@
+import { DIGEST } from '@runyard/image-registry';
 import type { ObjectRemovals } from '@runyard/object-storage';
 import type { Database } from '../database/database.ts';
 import type { ControlPlaneQuestions } from '../deployments/control-plane-questions.ts';
@@ -46,7 +47,7 @@ async function deleteUnusedBlob(
 ): Promise<string[]> {
   await lockImages(transaction, deploymentId);
   const where = { deploymentId_digest: { deploymentId, digest } };
-  if (!(await transaction.registryBlob.findUnique({ where, select: { digest: true } }))) {
+  if (!DIGEST.test(digest) || !(await transaction.registryBlob.findUnique({ where, select: { digest: true } }))) {
     throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
   }
   const manifests = await listManifests(transaction, deploymentId);

@@ -14,6 +14,7 @@ export function openUploads(options: {
     UPLOAD_URL_TTL_SECONDS: number;
     REVISIONS_KEPT_PER_DEPLOYMENT: number;
     DATA_DIR: string;
+    DISK_MIN_FREE_BYTES: number;
   };
   database: Database;
   storage: ObjectStorage;
@@ -35,6 +36,7 @@ export function openUploads(options: {
     ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
     temporaryFolder: join(config.DATA_DIR, 'uploads'),
+    disk: { folder: config.DATA_DIR, minFreeBytes: config.DISK_MIN_FREE_BYTES },
     sweepLease: new Lease(database.pool, request),
     logger,
   });

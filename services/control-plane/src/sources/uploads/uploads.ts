@@ -5,12 +5,19 @@ import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/
 import type { Signatures } from '@runyard/encryption';
 import { boundFor, type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { LeasedTask, type TaskLease } from '@runyard/leases';
-import { type ObjectRemovals, type ObjectStorage, pendingObjects } from '@runyard/object-storage';
+import {
+  type DiskReserve,
+  type ObjectRemovals,
+  type ObjectStorage,
+  pendingObjects,
+  withDiskReserve,
+} from '@runyard/object-storage';
 import {
   BadRequestError,
   ConflictError,
   ForbiddenError,
   type Logger,
+  PayloadTooLargeError,
   type Principal,
   receiveFile,
   tenantOf,
@@ -49,13 +56,17 @@ export interface UploadsOptions {
   revisionsKept: number;
   /** Folder for bytes that are being received. */
   temporaryFolder: string;
-  quota: Pick<StorageQuota, 'check'>;
+  quota: Pick<StorageQuota, 'check' | 'findRoom'>;
+  /** The disk with `temporaryFolder`, of which archives that arrive together leave the reserve. */
+  disk: DiskReserve;
   /** The lease of the one process that sweeps. */
   sweepLease: TaskLease;
   logger: Logger;
 }
 
 const SWEEP_BATCH = 100;
+/** Milliseconds that an archive may take to arrive. */
+const RECEIVING_MS = 15 * 60_000;
 /** Milliseconds that the storage of an archive may take. */
 const STORING_MS = 5 * 60_000;
 /** Milliseconds after which nothing of a storage that was given up arrives any more. */
@@ -134,7 +145,7 @@ export class Uploads {
    * @param hold reserves memory for the buffers, or throws
    */
   async receive(grant: UploadGrant, signature: string, req: IncomingMessage, hold: () => void): Promise<void> {
-    const { storage, signatures, temporaryFolder, quota } = this.#options;
+    const { storage, signatures, temporaryFolder, quota, disk } = this.#options;
     const { prisma } = this.#options.database;
     const isGood = signatures.isValid(signedTextOf(grant), signature) && grant.expires * 1000 > Date.now();
     const upload = isGood ? await uploadStore.find(prisma, grant.uploadId) : null;
@@ -149,7 +160,12 @@ export class Uploads {
     const folder = await mkdtemp(join(temporaryFolder, 'upload-'));
     try {
       const file = join(folder, 'archive');
-      const bytes = await receiveFile(req, file, { maxBytes: range.max });
+      const { bytes: room, refusal } = await quota.findRoom(upload.deploymentId);
+      const maxBytes = Math.min(range.max, room);
+      const receive = (signal: AbortSignal) => receiveFile(req, file, { maxBytes, signal });
+      const bytes = await withDiskReserve(AbortSignal.timeout(RECEIVING_MS), disk, receive).catch((error: unknown) => {
+        throw room < range.max && error instanceof PayloadTooLargeError ? refusal : error;
+      });
       if (bytes < range.min)
         throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
       await quota.check(upload.deploymentId, bytes);
