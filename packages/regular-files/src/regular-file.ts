@@ -11,7 +11,7 @@ export class UnusableFileError extends Error {
 }
 
 /** Bytes of a file that people write. */
-export const WRITTEN_BYTES_MAX = 4 * 1024 * 1024;
+const WRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Returns the text of a file; links are followed.
