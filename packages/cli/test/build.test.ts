@@ -1,6 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { projectFolder, removeFolders, runyard } from './support/command.ts';
 import { FakeDocker } from './support/fake-docker.ts';
 
@@ -60,15 +61,19 @@ describe('runyard build', () => {
   });
 
   it('fails with the build, and leaves no files behind', async () => {
-    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('runyard-image-'));
-    const before = left();
+    const folder = projectFolder('agent');
+    const temporary = mkdtempSync(join(tmpdir(), 'build-'));
+    // Other tests of images run at the same time.
+    vi.stubEnv('TMPDIR', temporary);
     docker.fail('build', 'buildx build');
-    expect(await build(['-t', 'mine:1'])).toMatchObject({
+    expect(await build(['-t', 'mine:1'], folder)).toMatchObject({
       exitCode: 1,
       out: expect.stringContaining('| docker: build'),
       err: expect.stringMatching(/^The image could not be built/),
     });
-    expect(left().filter((name) => !before.includes(name))).toEqual([]);
+    vi.unstubAllEnvs();
+    expect(readdirSync(temporary)).toEqual([]);
+    rmSync(temporary, { recursive: true });
   });
 
   it.each<[string, string[], string]>([
