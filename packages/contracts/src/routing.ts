@@ -12,6 +12,8 @@ export interface PublicRoute {
   stripPrefix?: string;
   /** True when the gateway passes bodies of any size: the service limits them itself. */
   limitsBodies?: boolean;
+  /** True where archives arrive: the service itself limits how long that takes, also for callers whom nobody knows. */
+  isUpload?: boolean;
   /** True when requests prove their rights themselves: the gateway checks no key and passes every header on. */
   isSelfAuthenticating?: boolean;
   /** True for where people sign in and out: a session that may not act here counts as none instead of a refusal. */
@@ -56,10 +58,10 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/v2', service: 'registry', isExact: true },
   { prefix: '/v2/_catalog', service: 'registry' },
   // A layer may have gigabytes.
-  { prefix: '/v2/registry', service: 'registry', limitsBodies: true },
+  { prefix: '/v2/registry', service: 'registry', limitsBodies: true, isUpload: true },
   { prefix: '/v2', service: 'control-plane' },
   { prefix: '/v2/auth', service: 'oauth-broker' },
-  { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true },
+  { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true, isUpload: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2/auth', service: 'oauth-broker', stripPrefix: '/api-host' },

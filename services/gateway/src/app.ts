@@ -162,7 +162,7 @@ export class Gateway {
       // Room is checked before the body is read: a refusal must cost little.
       routePlan.load.withRoom(routePlan.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.limitsBodies;
-      const isOfStranger = destination.kind === 'service' && !isUnbounded && !routePlan.caller.principal;
+      const isOfStranger = destination.kind === 'service' && !destination.isUpload && !routePlan.caller.principal;
       const limitBytes = isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes;
       const body = await openRequestBody(req, res, limitBytes, isOfStranger ? strangersBodyMs : undefined);
       await this.#forward(req, res, { routePlan, destination, body, requestId, ownHeaders, limit }).catch(

@@ -23,14 +23,13 @@ export async function openRequestBody(
   limitBytes: number,
   withinMs?: number,
 ): Promise<RequestBody> {
-  if (withinMs !== undefined) cutOffAfter(req, withinMs);
   const announced = req.headers['content-length'];
-  if (req.headers['transfer-encoding'] === undefined) {
-    const length = Number(announced ?? 0);
-    if (length === 0) return { kind: 'none' };
-    if (length > limitBytes) throw payloadTooLargeError(limitBytes);
-    if (length <= WHOLE_BYTES_MAX) return { kind: 'whole', bytes: await readAdmittedBody(req, res, limitBytes) };
-  }
+  const length = req.headers['transfer-encoding'] === undefined ? Number(announced ?? 0) : undefined;
+  if (length === 0) return { kind: 'none' };
+  if (length !== undefined && length > limitBytes) throw payloadTooLargeError(limitBytes);
+  if (withinMs !== undefined) cutOffAfter(req, withinMs);
+  if (length !== undefined && length <= WHOLE_BYTES_MAX)
+    return { kind: 'whole', bytes: await readAdmittedBody(req, res, limitBytes) };
   let started = false;
   async function* countBytes(): AsyncIterable<Uint8Array> {
     started = true;

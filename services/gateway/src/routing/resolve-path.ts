@@ -12,6 +12,7 @@ export type Destination =
       /** The part that was taken off the path; often nothing. */
       stripped: string;
       limitsBodies: boolean;
+      isUpload: boolean;
       isSelfAuthenticating: boolean;
       isSignIn: boolean;
       requiresHttp11: boolean;
@@ -59,7 +60,8 @@ export function resolvePath(url: string, { hasRoot }: { hasRoot: boolean }): Des
   }
   if (!route) return { kind: 'none' };
   const { prefix, service, stripPrefix = '' } = route;
-  const { limitsBodies = false, isSelfAuthenticating = false, isSignIn = false, requiresHttp11 = false } = route;
+  const { limitsBodies = false, isUpload = false } = route;
+  const { isSelfAuthenticating = false, isSignIn = false, requiresHttp11 = false } = route;
   const target = url.slice(stripPrefix.length) || '/';
   return {
     kind: 'service',
@@ -68,6 +70,7 @@ export function resolvePath(url: string, { hasRoot }: { hasRoot: boolean }): Des
     prefix,
     stripped: stripPrefix,
     limitsBodies,
+    isUpload,
     isSelfAuthenticating,
     isSignIn,
     requiresHttp11,
