@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { withDeadline } from '@runyard/deadline';
 import type { BuildName } from '@runyard/deployments';
-import { type DiskReserve, type ObjectStorage, withDiskReserve } from '@runyard/object-storage';
-import { PayloadTooLargeError, receiveFile } from '@runyard/service-kit';
+import type { DiskReserve, ObjectStorage } from '@runyard/object-storage';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { objectsPrefix } from '../revisions/deployment-objects.ts';
+import { receiveArchive } from '../storage-quota/receive-archive.ts';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 
 export interface BuildArchivesOptions {
@@ -44,21 +44,16 @@ export class BuildArchives {
    * RegistryUnavailableError while it is not known what images take
    */
   async receive(name: BuildName, req: IncomingMessage, isWanted: () => Promise<boolean>): Promise<boolean> {
-    const { objects, quota, temporaryFolder, disk, timeoutMs, limitBytes } = this.#options;
+    const { objects, quota, temporaryFolder, disk, timeoutMs, limitBytes: maxBytes } = this.#options;
     await mkdir(temporaryFolder, { recursive: true, mode: 0o700 });
-    const { bytes: room, refusal } = await quota.findRoom(name.deploymentId);
-    if (room <= 0) throw refusal;
     const file = join(temporaryFolder, uuidv7());
     try {
-      return await withDeadline(undefined, timeoutMs, async (limited) => {
-        const maxBytes = Math.min(limitBytes, room);
-        const receive = (signal: AbortSignal) => receiveFile(req, file, { maxBytes, signal });
-        const bytes = await withDiskReserve(limited, disk, receive).catch((error) => {
-          throw room < limitBytes && error instanceof PayloadTooLargeError ? refusal : error;
-        });
+      return await withDeadline(undefined, timeoutMs, async (signal) => {
+        const received = { deploymentId: name.deploymentId, file, maxBytes };
+        const bytes = await receiveArchive(req, received, { quota, disk, signal });
         if (!(await isWanted())) return false;
         await this.#record(name, bytes);
-        await objects.put(pathOf(name), file, limited);
+        await objects.put(pathOf(name), file, signal);
         return true;
       });
     } finally {

@@ -5,21 +5,13 @@ import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/
 import type { Signatures } from '@runyard/encryption';
 import { boundFor, type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { LeasedTask, type TaskLease } from '@runyard/leases';
-import {
-  type DiskReserve,
-  type ObjectRemovals,
-  type ObjectStorage,
-  pendingObjects,
-  withDiskReserve,
-} from '@runyard/object-storage';
+import { type DiskReserve, type ObjectRemovals, type ObjectStorage, pendingObjects } from '@runyard/object-storage';
 import {
   BadRequestError,
   ConflictError,
   ForbiddenError,
   type Logger,
-  PayloadTooLargeError,
   type Principal,
-  receiveFile,
   tenantOf,
   UnsupportedMediaTypeError,
 } from '@runyard/service-kit';
@@ -29,6 +21,7 @@ import type { SourceUpload } from '../../generated/client.ts';
 import { deploymentBeingDeleted } from '../../revisions/deployment-errors.ts';
 import { objectsPrefix } from '../../revisions/deployment-objects.ts';
 import { deploymentStore } from '../../revisions/deployment-store.ts';
+import { receiveArchive } from '../../storage-quota/receive-archive.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { sizeRangeOf } from './upload-body.ts';
 import { uploadStore } from './upload-store.ts';
@@ -160,12 +153,8 @@ export class Uploads {
     const folder = await mkdtemp(join(temporaryFolder, 'upload-'));
     try {
       const file = join(folder, 'archive');
-      const { bytes: room, refusal } = await quota.findRoom(upload.deploymentId);
-      const maxBytes = Math.min(range.max, room);
-      const receive = (signal: AbortSignal) => receiveFile(req, file, { maxBytes, signal });
-      const bytes = await withDiskReserve(AbortSignal.timeout(RECEIVING_MS), disk, receive).catch((error: unknown) => {
-        throw room < range.max && error instanceof PayloadTooLargeError ? refusal : error;
-      });
+      const received = { deploymentId: upload.deploymentId, file, maxBytes: range.max };
+      const bytes = await receiveArchive(req, received, { quota, disk, signal: AbortSignal.timeout(RECEIVING_MS) });
       if (bytes < range.min)
         throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
       await quota.check(upload.deploymentId, bytes);
