@@ -1,8 +1,6 @@
 /** Breakpoints at which a run waits for somebody to have it go on. */
-import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 import type { ExecutionRequest } from '@runyard/host-protocol/graph-process';
 import type { CompiledGraph, GraphConfig, StateSnapshot } from '../langgraph/graph-types.ts';
-import type { Deserialize } from '../storage/interrupt-answers.ts';
 import { newestStateConfig } from './run-config.ts';
 
 /** Names of nodes; `*` for all of them. */
@@ -25,12 +23,11 @@ const HIDDEN = 'langsmith:hidden';
  */
 export async function findBreakpoint(
   { graph, config, request }: { graph: CompiledGraph; config: GraphConfig; request: ExecutionRequest },
-  newest: StoredCheckpoint,
-  load: Deserialize,
+  readNewest: () => Promise<unknown>,
 ): Promise<StateSnapshot | undefined> {
   const { before, after } = breakpointsOf(graph, request);
   if (before.length + after.length === 0) return undefined;
-  if (!isUnseen((await load(newest.checkpoint)) as Versions)) return undefined;
+  if (!isUnseen((await readNewest()) as Versions)) return undefined;
   const state = await graph.getState(newestStateConfig(config));
   if (state.next.length === 0) return undefined;
   const isAmong = (nodes: Nodes) => (name: string) => (nodes === '*' ? isShown(graph, name) : nodes.includes(name));

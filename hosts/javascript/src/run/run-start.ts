@@ -19,8 +19,8 @@ export interface RunStart {
    * True when the thread's newest checkpoint is one of this run: the attempt goes on from it, wherever the run began.
    */
   isResuming: boolean;
-  /** The checkpoint that it goes on from. */
-  newest?: StoredCheckpoint;
+  /** Reads the checkpoint that it goes on from. */
+  readNewest?: () => Promise<unknown>;
   /** Answers that the saver gives to the tasks that wait for them, instead of the input. */
   answers?: TaskAnswer[];
 }
@@ -49,7 +49,9 @@ export async function decideStart(request: ExecutionRequest, options: RunStartDe
   const { langgraph, checkpoints, load } = options;
   if (attempt > 1) {
     const newest = await checkpoints.readAhead(request.threadId);
-    if (newest && (await isCheckpointOfRun(request, newest, load))) return { input: null, isResuming: true, newest };
+    if (newest && (await isCheckpointOfRun(request, newest, load))) {
+      return { input: null, isResuming: true, readNewest: async () => load(newest.checkpoint) };
+    }
   }
   const answers = await findAnswersByTask(request, checkpoints, load);
   if (answers !== undefined) return { ...startFresh(withoutResume(request), langgraph), answers };

@@ -10,7 +10,6 @@ import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { RunSpans } from '../spans/run-spans.ts';
 import { SpanRecorder } from '../spans/span-recorder.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
-import type { Deserialize } from '../storage/interrupt-answers.ts';
 import { errorBody } from '../wire/error-body.ts';
 import { findBreakpoint, hasBreakpointsInside } from './breakpoints.ts';
 import { EventBuffer } from './event-buffer.ts';
@@ -128,7 +127,7 @@ export class GraphRun {
       const compiled = await graph.getGraph({ ...request.config, context: request.context }, graphUse);
       const handlers = [...(this.#protocol ?? this.#renderer).callbacks, ...this.#spanCallbacks()];
       const callbacks = await callbacksOf(request, graph.modules, handlers);
-      const { input, isResuming, newest, load, saver } = await this.#start();
+      const { input, isResuming, readNewest, saver } = await this.#start();
       const { langgraphVersion } = graph.modules;
       const config = toGraphConfig(
         request,
@@ -143,7 +142,7 @@ export class GraphRun {
         },
       );
       this.#executed = { graph: compiled, config };
-      const stopped = newest && (await findBreakpoint({ graph: compiled, config, request }, newest, load));
+      const stopped = readNewest && (await findBreakpoint({ graph: compiled, config, request }, readNewest));
       if (stopped) this.#renderer.stopAt(stopped.values);
       else await this.#stream(compiled, input, config);
       await this.#checkpoints?.waitForWrites();
@@ -162,17 +161,17 @@ export class GraphRun {
     return [new RunSpans(request, request.spans.parentSpanId, this.#spans).handler];
   }
 
-  async #start(): Promise<RunStart & { saver: RunSaver | undefined; load: Deserialize }> {
+  async #start(): Promise<RunStart & { saver: RunSaver | undefined }> {
     const { request, graph } = this.#options;
     const { langgraph } = graph.modules;
     const checkpoints = this.#checkpoints;
-    if (!checkpoints) return { ...startFresh(request, langgraph), saver: undefined, load: async () => undefined };
+    if (!checkpoints) return { ...startFresh(request, langgraph), saver: undefined };
     const saver = createRunSaver(checkpoints, { request, graph, eventBuffer: this.#eventBuffer });
     const load = ({ type, data }: SerializedValue) => saver.serde.loadsTyped(type, data);
     const start = await decideStart(request, { langgraph, checkpoints, load });
     if (!start.isResuming && request.durability === 'exit') skipEarlierAttempts(saver, request);
     if (start.answers) giveAnswers(saver, start.answers);
-    return { ...start, saver, load };
+    return { ...start, saver };
   }
 
   async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {

@@ -46,11 +46,8 @@ def _nodes_of(asked: Nodes | None, compiled: Nodes | None) -> Nodes:
 
 def _is_unseen(checkpoint: Mapping[str, Any]) -> bool:
     seen = checkpoint["versions_seen"].get(_SEEN_BY_BREAKPOINTS, {})
-    return any(channel not in seen or version > seen[channel] for channel, version in _versions(checkpoint))
-
-
-def _versions(checkpoint: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
-    return list(checkpoint["channel_versions"].items())
+    versions: Mapping[str, Any] = checkpoint["channel_versions"]
+    return any(channel not in seen or version > seen[channel] for channel, version in versions.items())
 
 
 def _is_any_among(names: Sequence[str], nodes: Nodes, graph: Graph) -> bool:
