@@ -39,6 +39,22 @@ function get(url: string, method = 'GET'): Promise<IncomingMessage> {
   });
 }
 
+/** Listens with an answer without a length at `/stream`. @param onBegun is called when its first event is written */
+function listenWithStream(onBegun: (res: ServerResponse) => void) {
+  const app = createApp({
+    context,
+    operations: [],
+    before: [
+      (req, res, next) => {
+        if (req.path !== '/stream') return next();
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        res.write('event: a\n\n', () => onBegun(res));
+      },
+    ],
+  });
+  return listen(app, { ...HERE, context });
+}
+
 describe('a server that stops', () => {
   it('accepts requests for a while, not ready and each the last of its connection, until nobody is connected', async () => {
     openContext(LONG_S);
@@ -70,18 +86,7 @@ describe('a server that stops', () => {
 
   it('never lets an answer without a length look complete when it is cut', async () => {
     openContext(LONG_S);
-    const app = createApp({
-      context,
-      operations: [],
-      before: [
-        (req, res, next) => {
-          if (req.path !== '/stream') return next();
-          res.writeHead(200, { 'content-type': 'text/event-stream' });
-          res.write('event: a\n\n', () => abortResponse(res));
-        },
-      ],
-    });
-    const { url } = await listen(app, { ...HERE, context });
+    const { url } = await listenWithStream((res) => abortResponse(res));
     await get(`${url}/ok`);
     const stopped = context.lifecycle.stop('test');
     const response = await fetch(`${url}/stream`);
@@ -94,18 +99,7 @@ describe('a server that stops', () => {
     openContext(LONG_S);
     const streams = new EventEmitter();
     const begun = once(streams, 'begun') as Promise<[ServerResponse]>;
-    const app = createApp({
-      context,
-      operations: [],
-      before: [
-        (req, res, next) => {
-          if (req.path !== '/stream') return next();
-          res.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: a\n\n');
-          streams.emit('begun', res);
-        },
-      ],
-    });
-    const { url } = await listen(app, { ...HERE, context });
+    const { url } = await listenWithStream((res) => streams.emit('begun', res));
     agent.destroy();
     agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const streamed = get(`${url}/stream`);
