@@ -12,7 +12,9 @@
  * - `fetchUv`, `planSteps`: the installer of its packages, and its commands.
  * - `missingCompanions`, `checkLangGraph`: what an environment lacks to run here.
  * - `moveCommand`: makes an environment valid in other places.
+ * - `exists`: whether there is a file or folder.
  */
+export { exists } from './exists.ts';
 export { fetchCommand, fetchTool, PROGRAMS_FOLDER } from './fetch-tool.ts';
 export { detectCommandTool, detectInstallation, type Installation } from './installation.ts';
 export { findLockedRelease } from './locked-release.ts';

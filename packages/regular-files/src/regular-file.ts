@@ -22,17 +22,13 @@ export async function readRegularFile(path: string, maxBytes = WRITTEN_BYTES_MAX
   // A pipe is opened without waiting for whoever writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const { size } = await regularStat(file, path);
+    const found = await file.stat();
+    if (!found.isFile()) throw new UnusableFileError(`${path} is no regular file`);
+    const { size } = found;
     if (size > maxBytes) throw new UnusableFileError(`${path} has more than ${maxBytes} bytes`);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
   }
-}
-
-async function regularStat(file: Awaited<ReturnType<typeof open>>, path: string) {
-  const found = await file.stat();
-  if (!found.isFile()) throw new UnusableFileError(`${path} is no regular file`);
-  return found;
 }

@@ -13,7 +13,7 @@ const pathOf = async (program: string) => (await run('/bin/sh', ['-c', `command 
 /** The program that images of projects run while they are built. */
 const PROGRAM = join(import.meta.dirname, '../src/image/main.ts');
 
-/** As in the base image. */
+/** uv, where the base image has it. */
 let uv: string;
 let tools: string;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
-import { readRegularFile } from '@runyard/regular-files';
 import { removeFolder } from '@runyard/service-kit/remove-folder';
 
 /** Everything that determines the result of a build. Revisions with equal inputs share one build. */
@@ -62,7 +61,7 @@ export class Artifacts {
   /** Returns the folder of the completed build; null when there is none. */
   async find(name: BuildName): Promise<string | null> {
     const folder = this.#folderOf(name);
-    const text = await readRegularFile(join(folder, RECORD)).catch(() => null);
+    const text = await readFile(join(folder, RECORD), 'utf8').catch(() => null);
     return text === null ? null : join(folder, (JSON.parse(text) as { attempt: string }).attempt);
   }
 

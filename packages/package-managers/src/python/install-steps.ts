@@ -90,7 +90,7 @@ export async function planStepsAhead(
   for (const requirement of requirements) checkRequirement(requirement);
   const { files, packages } = await sortFolders(folders, place.directory);
   const manifests = packages.map((folder) => join(folder, 'pyproject.toml'));
-  // Of several folders one may need another, which an index would be asked for, and a stranger's would be installed.
+  // One of several folders may need another, which an index would be asked for: a stranger's would be installed.
   const isReadAhead = folders.length === 1 && (await existAll(manifests.map((path) => join(place.directory, path))));
   const step = stepsOf('uv', place);
   return [

@@ -50,9 +50,9 @@ function readFlags() {
 }
 
 async function install(root: string, configName: string): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'runyard-install-'));
+  const temporary = await mkdtemp(join(tmpdir(), 'runyard-install-'));
   try {
-    const folders = { home: join(scratch, 'home'), cache: join(scratch, 'cache') };
+    const folders = { home: join(temporary, 'home'), cache: join(temporary, 'cache') };
     // Whoever builds the image says what its commands see, registries and their passwords included.
     const { NODE_ENV: _, VIRTUAL_ENV: __, ...given } = process.env as Record<string, string>;
     const environment = { ...given, ...(await buildEnvironment(folders, given)) };
@@ -60,7 +60,7 @@ async function install(root: string, configName: string): Promise<void> {
       ...{ root, folders, environment, user: null, limits: null, log: { write: say } },
       signal: new AbortController().signal,
     });
-    const toolsFolder = join(scratch, 'tools');
+    const toolsFolder = join(temporary, 'tools');
     const packages = new JavaScriptPackages(commands, toolsFolder);
     const configPath = resolve(root, configName);
     const options = {
@@ -73,7 +73,7 @@ async function install(root: string, configName: string): Promise<void> {
     const buildCommand = flags['build-command'];
     if (buildCommand !== undefined) await packages.runOwn(buildCommand, dirname(configPath));
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 

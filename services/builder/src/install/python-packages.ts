@@ -1,10 +1,10 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BuildError } from '@runyard/deployments';
 import {
   checkLangGraph,
   chooseInterpreter,
   describeCommand,
+  exists,
   fetchUv,
   findCandidates,
   type Interpreter,
@@ -52,12 +52,6 @@ const BEGUN = '.venv/.runyard-begun';
 const TOOLS: Record<PythonInstaller, string> = { uv: 'uv pip', pip: 'python -m pip' };
 /** Warnings about requirements that contradict each other. */
 const CONFLICTS_MAX = 20;
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Installs the packages of a project in Python into an environment of its own. */
 export class PythonPackages {
