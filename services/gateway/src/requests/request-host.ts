@@ -7,8 +7,8 @@ export function requestedHost(req: IncomingMessage, trustForwarded: boolean): st
 }
 
 /**
- * Refuses a host that is no name or address with a port, and a second one (RFC 9112, 3.2): what receives the request puts it into
- * addresses, in which the rest would become a path.
+ * Refuses a host that is no name or address with a port, and a second one (RFC 9112, 3.2): what receives the request
+ * puts it into addresses, in which the rest would become a path.
  *
  * @throws BadRequestError
  */

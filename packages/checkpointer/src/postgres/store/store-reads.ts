@@ -19,7 +19,7 @@ const GET = {
 };
 
 /** Bytes of what the gets of one batch return: they are one message to the process that asked. */
-const GOTTEN_BYTES_MAX = 256 * 1024 * 1024;
+const BATCH_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
  * Returns any number of items in one round trip, each in its operation's place; undefined where there is none.
@@ -27,7 +27,7 @@ const GOTTEN_BYTES_MAX = 256 * 1024 * 1024;
  * @throws BackendError when they are too large together
  */
 export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]): Promise<(ItemRow | undefined)[]> {
-  const gotten = new FoundBytes(GOTTEN_BYTES_MAX, 'get fewer of them at once');
+  const gotten = new FoundBytes(BATCH_BYTES_MAX, 'get fewer of them at once');
   const { rows } = await pool.query<ItemRow & { position: number }>({
     ...GET,
     types: countedValues(gotten.take),
