@@ -18,7 +18,7 @@ export interface VersionSearch {
   offset: number;
 }
 
-/** Returns the content of a new version, with the project's settings for a default assistant; undefined for no change. */
+/** Returns the content of a new version, with the project's settings for a default assistant; undefined: no change. */
 type Change = (current: AssistantRecord) => { content: AssistantContent; projectSettings?: object } | undefined;
 
 const METADATA = Prisma.raw('metadata');
