@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CloudEvent, KeyIssued, KeyRevoked, RunFinished } from '@runyard/contracts';
 import { isKafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EVENTS_OF_BATCH } from './event-bus.ts';
 import {
   createEventBus,
   type EventBus,
@@ -76,6 +77,22 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || isKafka
         },
       });
       return { got, ids: () => got.map(({ id }) => id), subscription };
+    }
+    /** Subscribes to `organizations` in batches and records the ids of those that were applied. */
+    async function listenForBatches(
+      options: { by?: EventBus; from?: 'latest' | 'earliest'; onEvents?: (events: CloudEvent[]) => Promise<void> } = {},
+    ): Promise<{ batches: string[][]; subscription: Subscription }> {
+      const batches: string[][] = [];
+      const subscription = await (options.by ?? bus).subscribe({
+        topics: ['organizations'],
+        group: 'group',
+        from: options.from ?? 'latest',
+        onEvents: async (events) => {
+          await options.onEvents?.(events);
+          batches.push(events.map(({ id }) => id));
+        },
+      });
+      return { batches, subscription };
     }
     const idsOf = (events: KeyedEvent[]) => events.map(({ event }) => event.id);
 
@@ -238,6 +255,101 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || isKafka
         'unknown type',
         'invalid',
       ]);
+    });
+
+    it('delivers a backlog and later events in batches, in order per key, each event once', async () => {
+      const keys = Array.from({ length: 5 }, () => randomUUID());
+      const sent = Array.from({ length: 2_000 }, (_, index) => issued(undefined, keys[index % keys.length]));
+      const publish = async (events: KeyedEvent[]) => {
+        for (let start = 0; start < events.length; start += 100)
+          await bus.publish('organizations', events.slice(start, start + 100));
+      };
+      await publish(sent.slice(0, 1_500));
+      const { batches } = await listenForBatches({ from: 'earliest' });
+      await publish(sent.slice(1_500));
+      await waitFor(() => batches.flat().length >= sent.length);
+      for (const key of keys) {
+        const ids = idsOf(sent.filter((one) => one.key === key));
+        expect(batches.flat().filter((id) => ids.includes(id))).toEqual(ids);
+      }
+      expect(batches.flat()).toHaveLength(sent.length);
+      expect(batches.length).toBeLessThan(sent.length / 20);
+      for (const { length } of batches) {
+        expect(length).toBeGreaterThan(0);
+        expect(length).toBeLessThanOrEqual(EVENTS_OF_BATCH);
+      }
+    });
+
+    it('gathers events that are published one after another, and calls a batch handler rarely', async () => {
+      const { batches } = await listenForBatches();
+      const sent = Array.from({ length: 50 }, () => issued());
+      const begun = performance.now();
+      for (const one of sent) await bus.publish('organizations', [one]);
+      await waitFor(() => batches.flat().length >= sent.length);
+      // However slow this machine is, a pause lies between two calls.
+      expect(batches.length).toBeLessThanOrEqual(2 + (performance.now() - begun) / 200);
+      expect(batches.flat()).toEqual(idsOf(sent));
+    });
+
+    it('calls a failing batch handler with the same events until it succeeds, while later ones wait', async () => {
+      const attempts: string[][] = [];
+      const { batches } = await listenForBatches({
+        onEvents: async (events) => {
+          attempts.push(events.map(({ id }) => id));
+          if (attempts.length <= 2) throw new Error('not yet');
+        },
+      });
+      const failing = [issued(), issued(), issued()];
+      await bus.publish('organizations', failing);
+      await waitFor(() => attempts.length > 0);
+      const next = issued();
+      await bus.publish('organizations', [next]);
+      await waitFor(() => batches.length === 2);
+      const [batch, later] = [idsOf(failing), [next.event.id]];
+      expect(attempts).toEqual([batch, batch, batch, later]);
+      expect(batches).toEqual([batch, later]);
+    });
+
+    it('closes while a batch handler keeps failing, and the whole batch stays for the next member', async () => {
+      const first = issued();
+      const { batches, subscription } = await listenForBatches({
+        onEvents: async (events) => {
+          if (events[0]!.id !== first.event.id) throw new Error('never');
+        },
+      });
+      await bus.publish('organizations', [first]);
+      await waitFor(() => batches.length === 1);
+      const failing = [issued(), issued(), issued()];
+      await bus.publish('organizations', failing);
+      await waitFor(() => log.messages('error').length > 1);
+      await subscription.close();
+      const next = await listenForBatches({ by: open() });
+      await waitFor(() => next.batches.length > 0);
+      expect(batches).toEqual([[first.event.id]]);
+      expect(next.batches).toEqual([idsOf(failing)]);
+    });
+
+    it('logs and skips an invalid message within a batch, and delivers the rest of the batch', async () => {
+      const before = await listenForBatches();
+      await before.subscription.close();
+      const good = [issued(), issued()];
+      const [first, last] = good.map(({ event }) => JSON.stringify(event));
+      await publishRaw(config, [first!, 'not json', last!]);
+      const { batches } = await listenForBatches();
+      await waitFor(() => batches.length > 0);
+      expect(batches).toEqual([idsOf(good)]);
+      const skipped = log.messages('warn').filter(({ message }) => message === 'invalid event skipped');
+      expect(skipped.map(({ fields }) => fields?.reason)).toEqual(['not JSON']);
+    });
+
+    it('handles an event once that is published twice, within a batch or after it', async () => {
+      const { batches } = await listenForBatches();
+      const [twice, last] = [issued(), issued()];
+      await bus.publish('organizations', [twice, twice]);
+      await waitFor(() => batches.length > 0);
+      await bus.publish('organizations', [twice, last]);
+      await waitFor(() => batches.flat().includes(last.event.id));
+      expect(batches).toEqual([[twice.event.id], [last.event.id]]);
     });
 
     it('accepts and delivers nothing more after it is closed', async () => {

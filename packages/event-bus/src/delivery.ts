@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CloudEvent, TopicName } from '@runyard/contracts';
 import type { Logger, Metrics } from '@runyard/service-kit';
-import type { BusContext, SubscribeOptions } from './event-bus.ts';
+import { type BusContext, EVENTS_OF_BATCH, type SubscribeOptions } from './event-bus.ts';
 import { readEvent } from './events.ts';
 
 const FIRST_PAUSE_MS = 100;
@@ -10,8 +10,9 @@ const LONGEST_PAUSE_MS = 30_000;
 const REMEMBERED_IDS = 10_000;
 
 /**
- * Handles a received message for both adapters: validates it, skips what was delivered before, and calls the handler
- * until it succeeds. The adapter advances the position when `deliver` returns.
+ * Handles received messages for both adapters: validates them, skips what was delivered before, and calls the handler
+ * until it succeeds. The adapter advances the position when `deliver` returns. A handler of single events takes batches
+ * of one.
  */
 export class Delivery {
   readonly #options: SubscribeOptions;
@@ -26,37 +27,60 @@ export class Delivery {
     this.#instruments = context.metrics && instrumentsOf(context.metrics);
   }
 
-  /**
-   * Returns when the message is settled: its effect is done, or it was skipped. Throws when the signal ends the
-   * retries.
-   */
-  async deliver(topic: TopicName, text: string, signal: AbortSignal): Promise<void> {
-    const event = readEvent(topic, text);
-    if (typeof event === 'string') {
-      this.#logger.warn('invalid event skipped', { topic, reason: event, text: text.slice(0, 200) });
-      this.#instruments?.skipped.inc({ topic, reason: event });
-      return;
-    }
-    if (this.#delivered.has(event.id)) return;
-    await this.#callUntilDone(event, topic, signal);
-    this.#delivered.add(event.id);
-    if (this.#delivered.size > REMEMBERED_IDS) this.#delivered.delete(this.#delivered.values().next().value!);
-    this.#instruments?.delivered.inc({ topic });
+  /** Divides received messages into batches, each for one `deliver`. */
+  *batchesOf<T>(messages: readonly T[]): Generator<T[]> {
+    const size = this.#options.onEvents ? EVENTS_OF_BATCH : 1;
+    for (let start = 0; start < messages.length; start += size) yield messages.slice(start, start + size);
   }
 
-  async #callUntilDone(event: CloudEvent, topic: TopicName, signal: AbortSignal): Promise<void> {
+  /**
+   * Returns when the batch is settled: the effect of each message is done, or it was skipped. Throws when the signal
+   * ends the retries.
+   */
+  async deliver(topic: TopicName, texts: readonly string[], signal: AbortSignal): Promise<void> {
+    const events = this.#readNew(topic, texts);
+    if (events.length === 0) return;
+    await this.#callUntilDone(events, topic, signal);
+    for (const { id } of events) {
+      this.#delivered.add(id);
+      if (this.#delivered.size > REMEMBERED_IDS) this.#delivered.delete(this.#delivered.values().next().value!);
+    }
+    this.#instruments?.delivered.inc({ topic }, events.length);
+  }
+
+  /** Returns the valid events that were not delivered before, each id once. */
+  #readNew(topic: TopicName, texts: readonly string[]): CloudEvent[] {
+    const events = new Map<string, CloudEvent>();
+    for (const text of texts) {
+      const event = readEvent(topic, text);
+      if (typeof event === 'string') {
+        this.#logger.warn('invalid event skipped', { topic, reason: event, text: text.slice(0, 200) });
+        this.#instruments?.skipped.inc({ topic, reason: event });
+      } else if (!this.#delivered.has(event.id)) events.set(event.id, event);
+    }
+    return [...events.values()];
+  }
+
+  async #callUntilDone(events: CloudEvent[], topic: TopicName, signal: AbortSignal): Promise<void> {
+    const { type, id } = events[0]!;
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
       try {
-        return await this.#options.onEvent(event, topic);
+        return await this.#call(events, topic);
       } catch (error) {
         const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
-        const fields = { topic, type: event.type, id: event.id, attempt, retryInMs: pauseMs, error };
+        // The first event names the batch, because the handler alone knows which one it failed on.
+        const fields = { topic, type, id, events: events.length, attempt, retryInMs: pauseMs, error };
         this.#logger.error('event handler failed, will retry', fields);
         this.#instruments?.retries.inc({ topic });
         await pause(pauseMs, undefined, { signal });
       }
     }
+  }
+
+  async #call(events: CloudEvent[], topic: TopicName): Promise<void> {
+    if (this.#options.onEvents) return this.#options.onEvents(events, topic);
+    for (const event of events) await this.#options.onEvent(event, topic);
   }
 }
 

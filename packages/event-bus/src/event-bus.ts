@@ -7,7 +7,13 @@ export interface KeyedEvent {
   event: CloudEvent;
 }
 
-export interface SubscribeOptions {
+/** Maximum number of events in one call of `onEvents`. */
+export const EVENTS_OF_BATCH = 500;
+
+/** A subscription takes events one by one or in batches, never both. */
+export type SubscribeOptions = SubscribedGroup & (EventHandler | BatchHandler);
+
+interface SubscribedGroup {
   topics: TopicName[];
   /**
    * The name of the group. Its subscribers share the work and a remembered position; each event goes to one of them. A
@@ -16,16 +22,32 @@ export interface SubscribeOptions {
   group: string;
   /** The start of a group without a position: later events only, or the oldest stored one. */
   from: 'latest' | 'earliest';
+}
+
+interface EventHandler {
   /**
    * Applies an event. Called for one event of a key at a time, in order. The position advances after it returns; when
    * it throws it is called again, after a growing pause, until it succeeds. It is also called again after a crash, so
    * it must tolerate repetition. Repetitions within one process are skipped by the event's id.
    */
   onEvent(event: CloudEvent, topic: TopicName): Promise<void>;
+  onEvents?: never;
+}
+
+interface BatchHandler {
+  /**
+   * Applies a batch of events, oldest first per key: at least one, and at most `EVENTS_OF_BATCH`. Events gather for up
+   * to half a second, so that one transaction serves many. The position advances after it returns; when it throws it is
+   * called again with the same events, after a growing pause, until it succeeds. It is also called again after a crash,
+   * perhaps in other batches, so it must tolerate repetition. Repetitions within one process are skipped by the event's
+   * id. On Kafka it is called for several partitions concurrently, each with keys of its own.
+   */
+  onEvents(events: CloudEvent[], topic: TopicName): Promise<void>;
+  onEvent?: never;
 }
 
 export interface Subscription {
-  /** Accepts no more events, and resolves when the one in flight is settled. */
+  /** Accepts no more events, and resolves when those in flight are settled. */
   close(): Promise<void>;
 }
 

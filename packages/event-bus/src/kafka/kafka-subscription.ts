@@ -16,6 +16,9 @@ export interface KafkaSubscriptionParts {
 
 const RESTART_PAUSE_MS = 1_000;
 const HEARTBEAT_MS = 3_000;
+const MAX_WAIT_MS = 500;
+/** The broker answers a subscription with batches when it has this much, or after `MAX_WAIT_MS`. */
+const GATHERED_BYTES = 65_536;
 
 /**
  * One member of a Kafka consumer group.
@@ -76,7 +79,8 @@ export class KafkaSubscription {
       sessionTimeout,
       heartbeatInterval: Math.min(HEARTBEAT_MS, Math.floor(sessionTimeout / 3)),
       // A close also waits this long for the fetch in flight.
-      maxWaitTimeInMs: 500,
+      maxWaitTimeInMs: MAX_WAIT_MS,
+      minBytes: options.onEvents ? GATHERED_BYTES : 1,
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8, restartOnFailure: async () => true },
     });
@@ -141,10 +145,11 @@ export class KafkaSubscription {
     const keepAlive = setInterval(() => heartbeat().catch((error: unknown) => leaving.abort(error)), HEARTBEAT_MS);
     const signal = AbortSignal.any([this.#closing.signal, leaving.signal]);
     try {
-      for (const message of batch.messages) {
+      for (const messages of this.#delivery.batchesOf(batch.messages)) {
         if (!isRunning() || isStale() || signal.aborted) return;
-        await this.#delivery.deliver(topic, message.value?.toString() ?? '', signal);
-        resolveOffset(message.offset);
+        const texts = messages.map(({ value }) => value?.toString() ?? '');
+        await this.#delivery.deliver(topic, texts, signal);
+        resolveOffset(messages.at(-1)!.offset);
       }
     } catch (error) {
       // Closing ends the retries: the event stays at its position for the next member.

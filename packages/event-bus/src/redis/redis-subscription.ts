@@ -4,7 +4,13 @@ import type { TopicName } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import type { Redis } from 'ioredis';
 import { Delivery } from '../delivery.ts';
-import { BusClosedError, type BusContext, type RedisBusConfig, type SubscribeOptions } from '../event-bus.ts';
+import {
+  BusClosedError,
+  type BusContext,
+  EVENTS_OF_BATCH,
+  type RedisBusConfig,
+  type SubscribeOptions,
+} from '../event-bus.ts';
 import { GroupLease } from './group-lease.ts';
 import { openBlockingConnection } from './redis-connection.ts';
 import { streamKey } from './stream-key.ts';
@@ -12,7 +18,10 @@ import { streamKey } from './stream-key.ts';
 const BLOCK_MS = 2_000;
 /** Milliseconds by which a read exceeds its block time when its connection was lost without an error. */
 const UNRESPONSIVE_MS = 5_000;
-const BATCH = 64;
+/** Entries in one read of a subscription without batches. */
+const ENTRIES_OF_READ = 64;
+/** Milliseconds for which new entries gather between two reads of a subscription with batches. */
+const GATHER_MS = 250;
 const RETRY_PAUSE_MS = 500;
 /**
  * Every active member uses the same consumer name, so that entries which the last active member read and did not
@@ -20,7 +29,8 @@ const RETRY_PAUSE_MS = 500;
  */
 const CONSUMER = 'active';
 
-type StreamReply = [stream: string, entries: [id: string, fields: string[] | null][]][] | null;
+type Entry = [id: string, fields: string[] | null];
+type StreamReply = [stream: string, entries: Entry[]][] | null;
 
 /**
  * One member of a consumer group over Redis Streams. Redis gives a group's entries to any member, which would lose the
@@ -34,6 +44,8 @@ export class RedisSubscription {
   readonly #lease: GroupLease;
   readonly #reader: Redis;
   readonly #streams: Map<string, TopicName>;
+  /** Maximum number of entries of each stream in one read. */
+  readonly #entriesOfRead: number;
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -44,6 +56,7 @@ export class RedisSubscription {
     this.#delivery = new Delivery(options, context);
     this.#reader = openBlockingConnection(config.url, `${config.prefix}-bus-${options.group}`);
     this.#streams = new Map(options.topics.map((topic) => [streamKey(config.prefix, topic), topic]));
+    this.#entriesOfRead = options.onEvents ? EVENTS_OF_BATCH : ENTRIES_OF_READ;
     this.#lease = new GroupLease(redis, {
       key: `{${config.prefix}}:bus:active:${options.group}`,
       owner: randomUUID(),
@@ -99,26 +112,33 @@ export class RedisSubscription {
         const entries = reply ?? [];
         for (const [stream, some] of entries) await this.#handle(stream, some);
         if (backlogFrom && entries.every(([, some]) => some.length === 0)) backlogFrom = undefined;
+        else if (!backlogFrom) await this.#letGather(entries);
       }
     } finally {
       stopRenewing();
     }
   }
 
-  async #handle(stream: string, entries: [id: string, fields: string[] | null][]): Promise<void> {
+  async #handle(stream: string, entries: Entry[]): Promise<void> {
     const topic = this.#streams.get(stream)!;
-    for (const [id, fields] of entries) {
+    for (const batch of this.#delivery.batchesOf(entries)) {
       if (!this.#lease.isHeld) return;
       // An entry may be trimmed between its delivery and its confirmation.
-      const text = fields?.[fields.indexOf('event') + 1];
-      if (text !== undefined) await this.#delivery.deliver(topic, text, this.#closing.signal);
-      await this.#redis.xack(stream, this.#options.group, id);
+      const texts = batch.flatMap(([, fields]) => fields?.[fields.indexOf('event') + 1] ?? []);
+      await this.#delivery.deliver(topic, texts, this.#closing.signal);
+      await this.#redis.xack(stream, this.#options.group, ...batch.map(([id]) => id));
     }
+  }
+
+  /** Pauses a subscription with batches, unless more entries than it has read wait already. */
+  async #letGather(read: [stream: string, entries: Entry[]][]): Promise<void> {
+    if (!this.#options.onEvents || read.some(([, entries]) => entries.length === this.#entriesOfRead)) return;
+    await this.#pause(GATHER_MS);
   }
 
   async #read(from: string[], waits: boolean): Promise<StreamReply> {
     const arguments_ = [
-      ...['GROUP', this.#options.group, CONSUMER, 'COUNT', String(BATCH)],
+      ...['GROUP', this.#options.group, CONSUMER, 'COUNT', String(this.#entriesOfRead)],
       ...(waits ? ['BLOCK', String(BLOCK_MS)] : []),
       ...['STREAMS', ...this.#streams.keys(), ...from],
     ];
