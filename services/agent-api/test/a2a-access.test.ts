@@ -6,7 +6,7 @@ import type { Outcome } from '../src/a2a/methods/outcome.ts';
 import { TaskMethods, type TaskMethodsOptions } from '../src/a2a/methods/task-methods.ts';
 import type { Scope } from '../src/access/scope.ts';
 import type { Json } from './a2a-client.ts';
-import { openServices, type TestServices } from './services.ts';
+import { NOBODY, openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];
 const BOB = [{ owner: 'bob' }];
@@ -33,7 +33,7 @@ function methodsFor(scope: Scope, identity = 'ada'): TaskMethods {
       asked.push(question);
       return { scope, value: { ...question.value, metadata: { marked: true } } };
     },
-    creatorOf: () => ({ userId: '', requestId: '', user: userOf(identity) }),
+    creatorOf: () => ({ creator: NOBODY, userId: '', requestId: '', user: userOf(identity) }),
   };
   const events = {} as TaskMethodsOptions['events'];
   const rights = { watchAnswer: (_: unknown, threadId: string) => void watched.push(threadId) };

@@ -7,7 +7,7 @@ import { type Scope, UNRESTRICTED } from '../src/access/scope.ts';
 import { runOfCron } from '../src/crons/cron-runs.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
 import { toWireRun } from '../src/runs/run-wire.ts';
-import { openServices, type TestServices } from './services.ts';
+import { NOBODY, openServices, type TestServices } from './services.ts';
 
 const USER = { identity: 'ada', display_name: 'Ada', is_authenticated: true, permissions: ['p'], token: 'secret' };
 const ADA = [{ owner: 'ada' }];
@@ -37,6 +37,16 @@ async function fire(cronId: string): Promise<FiredSlot> {
   });
   expect(slots).toHaveLength(1);
   return slots[0]!;
+}
+
+/** Returns whom the event of a run names as its creator. */
+async function creatorOf(runId: string): Promise<unknown> {
+  const { rows } = await services.pool.query<{ creator: unknown }>(
+    `SELECT event -> 'data' -> 'creator' AS creator FROM outbox
+     WHERE event ->> 'type' = 'runyard.run.created' AND event -> 'data' ->> 'run_id' = $1`,
+    [runId],
+  );
+  return rows[0]!.creator;
 }
 
 async function statusOf(work: Promise<unknown>): Promise<number> {
@@ -72,6 +82,14 @@ it('a cron fires as the user who made it, whom only the graph can read', async (
   expect((await services.pool.query('SELECT 1 FROM cron_creator')).rows).toEqual([]);
 });
 
+it('the event of a run of a cron names the user of the cron as its creator, whatever the metadata say', async () => {
+  const creator = { kind: 'session', identity: 'bob' };
+  const { cron_id } = await services.crons.create(by(ADA), { assistant_id: 'echo', ...YEARLY, metadata: { creator } });
+  const { run } = await fire(cron_id);
+  expect(run!.metadata).toMatchObject({ creator, cron_id });
+  expect(await creatorOf(run!.runId)).toEqual({ kind: 'cron', identity: 'ada' });
+});
+
 it('runs of a cron and of a user are for their creator, whoever owns their assistant', async () => {
   const { assistants, runs } = services;
   const metadata = { owner: 'bob', reader: 'carol', ...BLUE };
@@ -79,7 +97,7 @@ it('runs of a cron and of a user are for their creator, whoever owns their assis
   const origin = by(ADA, { assistantScope: [BLUE] });
   const { cron_id } = await create(origin, { assistant_id });
   const fired = (await fire(cron_id)).run!;
-  const own = await runs.create({ ...origin, requestId: '' }, { assistant_id });
+  const own = await runs.create({ ...origin, creator: NOBODY, requestId: '' }, { assistant_id });
   for (const { runId } of [fired, own]) {
     for (const stranger of [BOB, [BLUE], [{ reader: 'carol' }]]) {
       expect(await statusOf(runs.findById(stranger, runId))).toBe(404);
@@ -138,6 +156,7 @@ it('who changes what the runs of a cron do makes them from then on, and may make
   expect(await userOf()).toMatchObject({ user_id: 'ada', svc_auth_user: { token: 'secret' } });
   await crons.patch(bob(), cron_id, { input: { n: 1 } });
   expect(await userOf()).toMatchObject({ user_id: 'bob', svc_auth_user: { token: 'of bob' } });
+  expect(await creatorOf((await fire(cron_id)).run!.runId)).toEqual({ kind: 'cron', identity: 'bob' });
   const { assistant_id } = await assistants.create(ADA, { graph_id: 'echo' });
   const withAssistant = await create(by(ADA), { assistant_id });
   expect(await statusOf(crons.patch(bob(), withAssistant.cron_id, { input: {} }))).toBe(404);
@@ -160,7 +179,9 @@ it('a cron whose creator cannot be decrypted waits, and one of a release before 
      VALUES ($1, $2, 'key-1', '@yearly', 'delete', '{}')`,
     [older, services.echo],
   );
-  const { configurable } = (await fire(older)).run!.kwargs.config as { configurable: object };
+  const ofOlder = (await fire(older)).run!;
+  expect(await creatorOf(ofOlder.runId)).toEqual({ kind: 'cron', identity: 'key-1' });
+  const { configurable } = ofOlder.kwargs.config as { configurable: object };
   expect(configurable).toMatchObject({ user_id: 'key-1' });
   expect(configurable).not.toHaveProperty('langgraph_auth_user');
   const { assistants, runs } = services;

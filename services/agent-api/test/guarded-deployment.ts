@@ -16,6 +16,9 @@ export interface GuardedDeployment extends TestDeployment {
 /** The key that encrypts what guarded deployments store. */
 export const GUARDED_AES_KEY = 'guarded-projects-need-one-of-32c';
 
+/** The key with which somebody of the platform comes. */
+export const KEY_ID = '00000000-0000-4000-8000-000000000002';
+
 /** The headers of a user of the project `guarded`. */
 export const userHeaders = (name: string): Record<string, string> => ({ authorization: `Bearer ${name}` });
 
@@ -67,7 +70,7 @@ function withPlatform(deployment: TestDeployment): GuardedDeployment {
     async platformToken(permissions = WORKSPACE_PERMISSIONS) {
       const { privateKey } = await requirePlatform();
       const organization_id = '00000000-0000-4000-8000-000000000001';
-      const claims = { organization_id, kind: 'service_key', organization_role: 'user', permissions };
+      const claims = { organization_id, kind: 'service_key', key_id: KEY_ID, organization_role: 'user', permissions };
       const token = await new SignJWT(claims)
         .setProtectedHeader({ alg: 'EdDSA', kid: 'k1' })
         .setSubject('key-1')

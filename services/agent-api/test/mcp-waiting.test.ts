@@ -11,7 +11,7 @@ import { type ConversationSources, OldConversation } from '../src/mcp/tasks/old-
 import { ToolTasks } from '../src/mcp/tasks/tool-tasks.ts';
 import { toTool } from '../src/mcp/tools/tool.ts';
 import type { ProtocolAccess } from '../src/protocols/access.ts';
-import { openServices, type TestServices } from './services.ts';
+import { NOBODY, openServices, type TestServices } from './services.ts';
 
 const ADA: Scope = [{ owner: 'ada' }];
 const QUESTION = { id: 'i1', value: 'Sure?' };
@@ -33,7 +33,7 @@ function openTasks() {
   const { engine, runs, threads, tasks: store, taskReader: reader, pool } = services;
   const access: ProtocolAccess = {
     ask: async (_request, { value }) => ({ scope: ADA, value }),
-    creatorOf: () => ({ userId: '', requestId: '' }),
+    creatorOf: () => ({ creator: NOBODY, userId: '', requestId: '' }),
   };
   const streams = { append: async () => [], async *read() {} };
   const toolRuns = new ToolRuns({ access, engine, runs, streams, threads });

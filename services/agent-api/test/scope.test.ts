@@ -12,7 +12,7 @@ import type { AgUiCall } from '../src/ag-ui/ag-ui-runs.ts';
 import type { CronOrigin } from '../src/crons/cron-service.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
 import { ThreadAccess } from '../src/threads/thread-access.ts';
-import { DELIVERY, NEVER, openServices, type TestServices } from './services.ts';
+import { DELIVERY, NEVER, NOBODY, openServices, type TestServices } from './services.ts';
 
 const ADA = [{ owner: 'ada' }];
 const BOB = [{ owner: 'bob' }];
@@ -20,6 +20,7 @@ const on = (scope: Scope, threadId?: string): RunOrigin & CronOrigin => ({
   cronScope: scope,
   scope,
   assistantScope: scope,
+  creator: NOBODY,
   userId: '',
   requestId: '',
   ...(threadId !== undefined && { threadId }),

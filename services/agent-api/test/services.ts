@@ -8,7 +8,7 @@ import type { GraphHost } from '@runyard/host-client';
 import { IdempotencyKeys } from '@runyard/idempotency';
 import { RunEngine, type WebhookDelivery } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { ANONYMOUS, ByteBudget, silentLogger } from '@runyard/service-kit';
+import { ANONYMOUS, ByteBudget, INTERNAL, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { TRACING_OFF } from '@runyard/tracing';
 import { MessageSender } from '../src/a2a/tasks/message-sender.ts';
@@ -26,6 +26,7 @@ import { AssistantVersionStore } from '../src/assistants/assistant-version-store
 import { AssistantVisibility } from '../src/assistants/assistant-visibility.ts';
 import { InputKeys } from '../src/assistants/input-keys.ts';
 import { ensureSystemAssistants } from '../src/assistants/system-assistants.ts';
+import { runCreatorOf } from '../src/auth/user-caller.ts';
 import { openPrisma } from '../src/connections/prisma.ts';
 import { CronService } from '../src/crons/cron-service.ts';
 import { CronStore } from '../src/crons/cron-store.ts';
@@ -44,6 +45,9 @@ import { ThreadRetention } from '../src/threads/thread-retention.ts';
 import { ThreadService } from '../src/threads/thread-service.ts';
 import { ThreadStore } from '../src/threads/thread-store.ts';
 import { WebhookLog } from '../src/webhooks/webhook-log.ts';
+
+/** The creator of runs in tests that do not look at it. */
+export const NOBODY = runCreatorOf(INTERNAL);
 
 const MIGRATIONS = fileURLToPath(new URL('../../../packages/run-engine/prisma/migrations', import.meta.url));
 

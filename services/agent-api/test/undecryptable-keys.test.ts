@@ -2,13 +2,14 @@ import { createDataCipher, EncryptionError } from '@runyard/encryption';
 import { NotFoundError } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNRESTRICTED } from '../src/access/scope.ts';
-import { NEVER, openServices, type TestServices } from './services.ts';
+import { NEVER, NOBODY, openServices, type TestServices } from './services.ts';
 
 const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
 const ORIGIN = {
   cronScope: UNRESTRICTED,
   scope: UNRESTRICTED,
   assistantScope: UNRESTRICTED,
+  creator: NOBODY,
   userId: '',
   requestId: '',
 };

@@ -6,7 +6,7 @@ import { UNRESTRICTED } from '../src/access/scope.ts';
 import { toCallerError } from '../src/errors/graph-errors.ts';
 import { mapInvalidData } from '../src/errors/invalid-data.ts';
 import type { RunOrigin } from '../src/runs/accepted-run.ts';
-import { NEVER, openServices, type TestServices } from './services.ts';
+import { NEVER, NOBODY, openServices, type TestServices } from './services.ts';
 
 /** The older of two things of each kind was encrypted with a key that was lost since. */
 const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
@@ -14,7 +14,7 @@ const SAID = { said: 'tea' };
 const METADATA = { of: 'this test' };
 
 const SCOPES = { cronScope: UNRESTRICTED, scope: UNRESTRICTED, assistantScope: UNRESTRICTED };
-const ORIGIN = { ...SCOPES, userId: '', requestId: '' };
+const ORIGIN = { ...SCOPES, creator: NOBODY, userId: '', requestId: '' };
 
 let services: TestServices;
 let threadIds: string[];

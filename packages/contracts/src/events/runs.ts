@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { cloudEvent } from './envelope.ts';
 
 const run = {
@@ -8,6 +8,25 @@ const run = {
   assistant_id: Type.String({ format: 'uuid' }),
 };
 
+/** Bytes of a run's metadata as JSON above which its event leaves them out: every event has to fit into a topic. */
+export const EVENT_METADATA_BYTES_MAX = 16_384;
+/** Characters of an error's message that an event carries: the rest is with the run itself. */
+export const EVENT_ERROR_CHARACTERS_MAX = 4_000;
+
+/** The maker of the run, as agent-api knows it. */
+const RunCreator = Type.Object({
+  kind: Type.String({
+    description: '`service_key`, `personal_token`, `session`, `project_user`, `cron`, `anonymous` or `internal`.',
+  }),
+  identity: Type.String({ description: 'The identity of the platform, or what the project calls its user.' }),
+  key_id: Type.Optional(Type.String({ description: 'The key of the platform by which it was made.' })),
+});
+
+const RunError = Type.Object({
+  error: Type.String({ description: 'Its class: `ValueError`.' }),
+  message: Type.String({ description: 'At most 4,000 characters; longer ones are cut.' }),
+});
+
 const example = {
   deployment_id: 'd2a5b6c1-6f0e-4d57-8f53-0c8f0e7a1b03',
   run_id: '0199f0a4-3b5e-7c61-9d2f-5a7e8f9b0c04',
@@ -16,11 +35,42 @@ const example = {
 };
 const subject = example.thread_id;
 
-export const RunCreated = cloudEvent('runyard.run.created', Type.Object(run), { subject, data: example });
-export const RunStarted = cloudEvent('runyard.run.started', Type.Object({ ...run, attempt: Type.Integer() }), {
-  subject,
-  data: { ...example, attempt: 1 },
-});
+export const RunCreated = cloudEvent(
+  'runyard.run.created',
+  Type.Object({
+    ...run,
+    graph_id: Type.Optional(Type.String()),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'Metadata of the run as they are stored, encrypted where the project encrypts them. Left out above 16 KiB.',
+      }),
+    ),
+    creator: Type.Optional(RunCreator),
+  }),
+  {
+    subject,
+    data: {
+      ...example,
+      graph_id: 'agent',
+      metadata: { customer: 'c-42' },
+      creator: {
+        kind: 'service_key',
+        identity: '0198a6c2-6f1a-7c5e-9a51-0a53d0a0c002',
+        key_id: '0198a6c2-6f1a-7c5e-9a51-0a53d0a0c004',
+      },
+    },
+  },
+);
+export const RunStarted = cloudEvent(
+  'runyard.run.started',
+  Type.Object({
+    ...run,
+    attempt: Type.Integer(),
+    revision_id: Type.Optional(Type.String({ description: 'The revision whose worker executes it.' })),
+  }),
+  { subject, data: { ...example, attempt: 1, revision_id: 'e4f5a6b7-c8d9-4e0f-8a1b-2c3d4e5f6a07' } },
+);
 /**
  * Says that an attempt ended without ending the run. The run waits for another claim, and goes on from its last
  * checkpoint.
@@ -53,6 +103,24 @@ export const RunCancelled = cloudEvent(
 /** Says that a run reached a terminal status. */
 export const RunFinished = cloudEvent(
   'runyard.run.finished',
-  Type.Object({ ...run, attempt: Type.Integer(), status: Type.String() }),
-  { subject, data: { ...example, attempt: 1, status: 'success' } },
+  Type.Object({
+    ...run,
+    attempt: Type.Integer(),
+    status: Type.String(),
+    error: Type.Optional(RunError),
+  }),
+  {
+    subject,
+    data: {
+      ...example,
+      attempt: 1,
+      status: 'error',
+      error: { error: 'ValueError', message: 'no such customer' },
+    },
+  },
 );
+
+/** Any event of the topic `runs`. */
+export type RunEvent = Static<
+  typeof RunCreated | typeof RunStarted | typeof RunRetried | typeof RunCancelled | typeof RunFinished
+>;

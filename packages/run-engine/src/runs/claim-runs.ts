@@ -221,10 +221,10 @@ const claimStatement = (condition: string) => `
     -- Written so that only the primary key serves it: statistics of a moment without waiting runs promise that an index
     -- of all of them has one entry.
     WHERE r.run_id = picked.run_id AND (r.status = 'pending' AND r.ready_at <= now()) IS TRUE
-    RETURNING r.*, picked.is_first
+    RETURNING r.*, picked.is_first, (SELECT w.revision_id FROM worker w WHERE w.worker_id = $1) AS revision_id
   ), fenced AS (
     UPDATE thread_fence f SET epoch = taken.epoch, run_id = taken.run_id FROM taken WHERE f.thread_id = taken.thread_id
-  ), announced AS (${insertEvents('taken', 3, ['attempt'])}
+  ), announced AS (${insertEvents('taken', 3, ['attempt', 'revision_id'])}
   )
   SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
          (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms,

@@ -310,7 +310,7 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[], events: Ru
              -- Threads made by this transaction have it all already; those whose runs it has ended are not busy any more.
              WHERE t.thread_id = i.thread_id AND i.keeps_thread AND (t.updated_at <> now() OR t.status <> 'busy')
            ), events AS (
-             ${insertEvents('input', INPUT_PARAMETERS + 1)}
+             ${insertEvents('input', INPUT_PARAMETERS + 1, ['graph_id', 'metadata', 'creator'])}
            )
            INSERT INTO run (${STORED_COLUMNS}, ready_at)
            SELECT ${STORED_COLUMNS}, now() + make_interval(secs => delay)

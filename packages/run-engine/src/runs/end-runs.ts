@@ -64,7 +64,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
                    WHEN e.needs_auth AND r.metadata ? 'task_id' THEN r.metadata || '{"${NEEDS_AUTH}": true}'
                    ELSE r.metadata END
              FROM e WHERE r.run_id = e.run_id
-             RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status
+             RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status, r.error
            ), states AS (
              INSERT INTO thread_state AS s (thread_id, "values", interrupts, checkpoint_id)
              SELECT thread_id, result, ${INTERRUPTS}, checkpoint_id FROM e
@@ -94,7 +94,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
            ), unkept AS (
              DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_fence
            ), events AS (
-             ${insertEvents('ended', 13, ['attempt', 'status'])}
+             ${insertEvents('ended', 13, ['attempt', 'status', 'error'])}
            )
            SELECT thread_id, coalesce(next_ready_at <= now(), false) AS has_next FROM e`,
     values: [

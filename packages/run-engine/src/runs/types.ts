@@ -15,6 +15,16 @@ import type {
 import type { PushConfig } from '../webhooks/push-types.ts';
 import type { WebhookTarget } from '../webhooks/types.ts';
 
+/** The maker of a run, as its event names it. */
+export interface RunCreator {
+  /** The kind of the principal, or `cron`. */
+  kind: string;
+  /** The identity of the principal, or of the user who makes the cron; empty when there is none. */
+  identity: string;
+  /** The key of the platform with which the principal came. */
+  keyId?: string | undefined;
+}
+
 /** A run request that was accepted: checked, completed with every default, and ready to be stored. */
 export interface AcceptedRun {
   runId: string;
@@ -34,6 +44,8 @@ export interface AcceptedRun {
   assistantId: string;
   graphId: string;
   metadata: Record<string, unknown>;
+  /** The event of the creation names it, and no row of the run has it. Default: it is not known. */
+  creator?: RunCreator;
   /** The run's arguments as JSON, shown as `kwargs` and read by the worker (`RunArguments` in contracts). */
   kwargs: Record<string, unknown>;
   multitaskStrategy: MultitaskStrategy;

@@ -1,5 +1,6 @@
 import { WORKSPACE_PERMISSIONS } from '@runyard/contracts';
 import type { AuthUser } from '@runyard/host-protocol';
+import type { RunCreator } from '@runyard/run-engine';
 import type { Principal } from '@runyard/service-kit';
 
 /** A caller for whom the project's own code decides: what it may do, its handlers say. */
@@ -27,6 +28,14 @@ export function userOf(caller: Principal): AuthUser | undefined {
 export function creatorOf(caller: Principal): { userId: string; user: AuthUser | undefined } {
   const user = userOf(caller);
   return { userId: user?.identity ?? caller.identity, user };
+}
+
+/**
+ * Returns the caller as the event of a run names it. Callers of the platform keep its identity, also where the project
+ * sees another user: all who use Studio are one to it.
+ */
+export function runCreatorOf({ kind, identity, keyId }: Principal): RunCreator {
+  return { kind, identity, keyId };
 }
 
 /** Returns whether the project's handler says who this caller is, and not the platform. */

@@ -33,6 +33,8 @@ export function runOfCron(
       scope: threadScope,
       assistantScope,
       ...(cron.threadId !== null && { threadId: cron.threadId }),
+      // Whoever changed what the cron does makes its runs, and its `userId` is that of its first user still.
+      creator: { kind: 'cron', identity: (user as AuthUser | undefined)?.identity ?? cron.userId },
       userId: cron.userId,
       user: user as AuthUser | undefined,
       requestId: uuidv7(),

@@ -1,6 +1,6 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
 import type { AuthUser } from '@runyard/host-protocol';
-import type { AcceptedRun, ThreadTtl } from '@runyard/run-engine';
+import type { AcceptedRun, RunCreator, ThreadTtl } from '@runyard/run-engine';
 import type { LangsmithTrace, TraceContext } from '@runyard/tracing';
 import { v7 as uuidv7 } from 'uuid';
 import { fieldsOf, isInScope, isRestricted, outOfScope, type Scope, withoutScopeFields } from '../access/scope.ts';
@@ -25,6 +25,8 @@ export interface RunOrigin {
   followsRunId?: string;
   /** The time for which the thread is kept if the run creates it. Default: the deployment's own. */
   threadTtl?: ThreadTtl;
+  /** The event of the run names it. It comes from the caller's credential, and from nothing else a client sends. */
+  creator: RunCreator;
   userId: string;
   /** The project's user who asks. */
   user?: AuthUser | undefined;
@@ -59,7 +61,7 @@ export function toAcceptedRun(
   assistant: RunAssistant,
   origin: RunOrigin & UserPolicy,
 ): AcceptedRun {
-  const { scope, threadId, task, threadTtl } = origin;
+  const { scope, threadId, task, threadTtl, creator } = origin;
   const runId = origin.runId ?? uuidv7();
   const eventProtocol = origin.eventProtocol ?? (origin.streamsModes ? undefined : requestedProtocol(request));
   const { graphId, assistantId } = assistant;
@@ -81,6 +83,7 @@ export function toAcceptedRun(
       ...runMetadataOf(request, assistant, { scope, decides: isTemporary && origin.hasUsers }),
       ...(task && { task_id: task.taskId, task_start_id: task.taskId }),
     },
+    creator,
     kwargs: toRunArguments(request, assistant, { ...origin, eventProtocol, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),

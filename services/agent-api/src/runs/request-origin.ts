@@ -1,6 +1,6 @@
 import { type HandlerRequest, traceContextOf } from '@runyard/service-kit';
 import { readLangsmithTrace } from '@runyard/tracing';
-import { creatorOf } from '../auth/user-caller.ts';
+import { creatorOf, runCreatorOf } from '../auth/user-caller.ts';
 import type { PickHeaders } from '../http/header-choice.ts';
 import type { RunOrigin } from './accepted-run.ts';
 
@@ -11,6 +11,7 @@ export function requestOrigin(
 ): Omit<RunOrigin, 'scope' | 'assistantScope'> {
   return {
     ...creatorOf(caller),
+    creator: runCreatorOf(caller),
     requestId: String(res.getHeader('x-request-id') ?? ''),
     headers: configurableHeaders(headers),
     trace: traceContextOf(headers),

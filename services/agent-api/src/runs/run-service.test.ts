@@ -29,7 +29,8 @@ it('a batch of any length takes a part of the shared queues at a time', async ()
     webhooks: { accept: async () => [] },
     tracing: TRACING_OFF,
   } as unknown as RunServiceOptions);
-  const origin = { scope: UNRESTRICTED, assistantScope: UNRESTRICTED, userId: '', requestId: '' };
+  const creator = { kind: 'internal', identity: '' };
+  const origin = { scope: UNRESTRICTED, assistantScope: UNRESTRICTED, creator, userId: '', requestId: '' };
   const requests = Array(1_000).fill({ origin, body: { assistant_id: 'a' } });
   expect(await runs.createBatch(requests)).toHaveLength(1_000);
   expect(most).toBeLessThanOrEqual(256);
