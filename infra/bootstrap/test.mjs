@@ -38,7 +38,7 @@ export async function runChecks() {
 }
 
 /** Folders whose tests look at all files. */
-const everywhere = ['infra/bootstrap', 'infra/docs', 'infra/rules'];
+const everywhere = ['infra/bootstrap', 'infra/docs', 'infra/observability', 'infra/rules'];
 
 /**
  * Runs all checks and all tests. With `requireInfrastructure`, an unavailable server is a failure, and so is a test
