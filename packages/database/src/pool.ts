@@ -64,6 +64,9 @@ const DETECT_DEAD_PEERS = [
   '-c tcp_keepalives_count=3',
   '-c tcp_user_timeout=25s',
 ].join(' ');
+/** Compiling a statement takes longer than any of ours: a search over many partitions took 0.2 s instead of 0.04. */
+const WITHOUT_JIT = '-c jit=off';
+const SESSION = `${DETECT_DEAD_PEERS} ${WITHOUT_JIT}`;
 /**
  * The check for closed connections: servers on systems without support, such as Windows, refuse it, and Postgres before
  * 14 does not know it.
@@ -93,7 +96,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     min: options.min ?? 0,
     application_name: applicationName,
     // A connection string may have `options` of its own, which win.
-    options: `${DETECT_DEAD_PEERS} ${CHECK_CLIENTS}`,
+    options: `${SESSION} ${CHECK_CLIENTS}`,
     ...limits,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     keepAlive: true,
@@ -216,8 +219,8 @@ class CountingPool extends pg.Pool {
   /** Returns whether another connection should be tried, without the setting that the server refused. */
   #dropRefusedSetting(error: unknown): boolean {
     const isRefused = REFUSED_SETTING.has(sqlState(error) ?? '') && (error as Error).message.includes(CHECK_SETTING);
-    if (!isRefused || this.options.options === DETECT_DEAD_PEERS) return false;
-    this.options.options = DETECT_DEAD_PEERS;
+    if (!isRefused || this.options.options === SESSION) return false;
+    this.options.options = SESSION;
     return true;
   }
 }
