@@ -104,6 +104,11 @@ export interface RedisBusConfig {
   /** Prefix of every key. */
   prefix: string;
   /**
+   * Returns the prefixes of the buses whose streams subscriptions read at the moment, where each deployment has one of its
+   * own. A stream is read from when it exists. All have to be on one server. Default: `prefix` alone.
+   */
+  sources?: () => readonly string[];
+  /**
    * Milliseconds for which events are kept, in the memory of Redis. Default an hour: events are hints, and who was away
    * for longer asks their owner.
    */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { RunStarted } from '@runyard/contracts';
+import { RunStarted, redisKeyPrefix } from '@runyard/contracts';
 import { createEventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DeploymentRedis, redisKeyPrefix } from '../src/deployment-servers/deployment-redis.ts';
+import { DeploymentRedis } from '../src/deployment-servers/deployment-redis.ts';
 
 const closings: (() => unknown)[] = [];
 afterEach(async () => {

@@ -110,3 +110,79 @@ describe('event bus on Redis', () => {
     await short.close();
   });
 });
+
+describe('a subscription of several buses', () => {
+  const namesOfParts = () =>
+    ['one', 'two', 'late'].map((name) => `${redis.prefix}:${name}`) as [string, string, string];
+  const publishTo = async (prefix: string) => {
+    const part = createEventBus({ kind: 'redis', url: redis.url, prefix }, { logger: recordingLogger().logger });
+    const event = issued();
+    await part.publish('organizations', [event]);
+    await part.close();
+    return event.event.id;
+  };
+  const openAll = (sources: string[]) =>
+    createEventBus(
+      { kind: 'redis', url: redis.url, prefix: redis.prefix, sources: () => sources, sessionTimeoutMs: 1_000 },
+      { logger: recordingLogger().logger },
+    );
+  const follow = (by: EventBus) =>
+    by.subscribe({
+      topics: ['organizations'],
+      group: 'all',
+      from: 'earliest',
+      onEvents: async (events) => void got.push(...events.map(({ id }) => id)),
+    });
+
+  it('reads those that exist, and others from their first event on once they do', async () => {
+    const [one, two, late] = namesOfParts();
+    const published = [await publishTo(one), await publishTo(two)];
+    const sources = [one, two];
+    const all = openAll(sources);
+    await follow(all);
+    await waitFor(() => got.length === 2);
+    sources.push(late);
+    published.push(await publishTo(late));
+    await waitFor(() => got.length === 3);
+    expect(got.toSorted()).toEqual(published.toSorted());
+    await all.close();
+  });
+
+  it('does not create a stream whose owner has not begun it, or has removed it', async () => {
+    const [one, two] = namesOfParts();
+    const sources = [one, two];
+    const all = openAll(sources);
+    await follow(all);
+    await publishTo(one);
+    await waitFor(() => got.length === 1);
+    sources.shift();
+    await admin.del(`{${one}}:bus:runyard.organizations`);
+    const last = await publishTo(two);
+    await waitFor(() => got.includes(last));
+    expect(await admin.exists(`{${one}}:bus:runyard.organizations`)).toBe(0);
+    await all.close();
+  });
+
+  it('delivers what its last member read and did not settle, from each of them', async () => {
+    const [one, two] = namesOfParts();
+    const published = [await publishTo(one), await publishTo(two)];
+    const first = openAll([one, two]);
+    let hasFailed = false;
+    await first.subscribe({
+      topics: ['organizations'],
+      group: 'all',
+      from: 'earliest',
+      onEvents: async () => {
+        hasFailed = true;
+        throw new Error('not now');
+      },
+    });
+    await waitFor(() => hasFailed);
+    await first.close();
+    const second = openAll([one, two]);
+    await follow(second);
+    await waitFor(() => got.length === 2);
+    expect(got.toSorted()).toEqual(published.toSorted());
+    await second.close();
+  });
+});

@@ -12,8 +12,8 @@ import {
   type SubscribeOptions,
 } from '../event-bus.ts';
 import { GroupLease } from './group-lease.ts';
+import { GroupStreams } from './group-streams.ts';
 import { openBlockingConnection } from './redis-connection.ts';
-import { streamKey } from './stream-key.ts';
 
 const BLOCK_MS = 2_000;
 /** Milliseconds by which a read exceeds its block time when its connection was lost without an error. */
@@ -23,6 +23,8 @@ const ENTRIES_OF_READ = 64;
 /** Milliseconds for which new entries gather between two reads of a subscription with batches. */
 const GATHER_MS = 250;
 const RETRY_PAUSE_MS = 500;
+/** Milliseconds after which streams are looked for again where none exists yet. */
+const NO_STREAMS_PAUSE_MS = 1_000;
 /**
  * Every active member uses the same consumer name, so that entries which the last active member read and did not
  * confirm are its successor's own backlog.
@@ -30,7 +32,7 @@ const RETRY_PAUSE_MS = 500;
 const CONSUMER = 'active';
 
 type Entry = [id: string, fields: string[] | null];
-type StreamReply = [stream: string, entries: Entry[]][] | null;
+type EntriesByStream = [stream: string, entries: Entry[]][];
 
 /**
  * One member of a consumer group over Redis Streams. Redis gives a group's entries to any member, which would lose the
@@ -43,7 +45,7 @@ export class RedisSubscription {
   readonly #delivery: Delivery;
   readonly #lease: GroupLease;
   readonly #reader: Redis;
-  readonly #streams: Map<string, TopicName>;
+  readonly #streams: GroupStreams;
   /** Maximum number of entries of each stream in one read. */
   readonly #entriesOfRead: number;
   readonly #closing = new AbortController();
@@ -55,7 +57,7 @@ export class RedisSubscription {
     this.#logger = context.logger.child({ group: options.group });
     this.#delivery = new Delivery(options, context);
     this.#reader = openBlockingConnection(config.url, `${config.prefix}-bus-${options.group}`);
-    this.#streams = new Map(options.topics.map((topic) => [streamKey(config.prefix, topic), topic]));
+    this.#streams = new GroupStreams(redis, config, options);
     this.#entriesOfRead = options.onEvents ? EVENTS_OF_BATCH : ENTRIES_OF_READ;
     this.#lease = new GroupLease(redis, {
       key: `{${config.prefix}}:bus:active:${options.group}`,
@@ -68,7 +70,7 @@ export class RedisSubscription {
   async start(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        await this.#createGroups(this.#options.from === 'latest' ? '$' : '0');
+        await this.#streams.open();
         this.#running = this.#run();
         return;
       } catch (error) {
@@ -95,7 +97,7 @@ export class RedisSubscription {
         else await this.#pause(this.#lease.leaseMs / 10);
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        if (isNoGroup(error)) await this.#recreateGroups();
+        if (isNoGroup(error)) this.#recreateGroups();
         else this.#logger.debug('reading the event stream failed, will retry', { error });
         await this.#pause(RETRY_PAUSE_MS);
       }
@@ -105,22 +107,28 @@ export class RedisSubscription {
   async #consumeWhileActive(): Promise<void> {
     const stopRenewing = this.#lease.keep();
     try {
-      // The backlog of the last active member comes first, then new entries.
-      let backlogFrom: string[] | undefined = [...this.#streams.keys()].map(() => '0');
+      /** Streams whose backlog of the last active member was read: it comes first, then new entries. */
+      const current = new Set<string>();
       while (!this.#closing.signal.aborted && this.#lease.isHeld) {
-        const reply = await this.#read(backlogFrom ?? [...this.#streams.keys()].map(() => '>'), !backlogFrom);
-        const entries = reply ?? [];
-        for (const [stream, some] of entries) await this.#handle(stream, some);
-        if (backlogFrom && entries.every(([, some]) => some.length === 0)) backlogFrom = undefined;
-        else if (!backlogFrom) await this.#letGather(entries);
+        const streams = await this.#streams.open();
+        if (streams.size === 0) {
+          await this.#pause(NO_STREAMS_PAUSE_MS);
+          continue;
+        }
+        const behind = [...streams.keys()].filter((stream) => !current.has(stream));
+        const isBehind = behind.length > 0;
+        const read = await this.#read(isBehind ? behind : [...streams.keys()], isBehind ? '0' : '>');
+        for (const [stream, entries] of read) await this.#handle(stream, streams.get(stream)!, entries);
+        if (!isBehind) await this.#letGather(read);
+        const stillBehind = new Set(read.filter(([, entries]) => entries.length > 0).map(([stream]) => stream));
+        for (const stream of behind) if (!stillBehind.has(stream)) current.add(stream);
       }
     } finally {
       stopRenewing();
     }
   }
 
-  async #handle(stream: string, entries: Entry[]): Promise<void> {
-    const topic = this.#streams.get(stream)!;
+  async #handle(stream: string, topic: TopicName, entries: Entry[]): Promise<void> {
     for (const batch of this.#delivery.batchesOf(entries)) {
       if (!this.#lease.isHeld) return;
       // An entry may be trimmed between its delivery and its confirmation.
@@ -131,37 +139,30 @@ export class RedisSubscription {
   }
 
   /** Pauses a subscription with batches, unless more entries than it has read wait already. */
-  async #letGather(read: [stream: string, entries: Entry[]][]): Promise<void> {
+  async #letGather(read: EntriesByStream): Promise<void> {
     if (!this.#options.onEvents || read.some(([, entries]) => entries.length === this.#entriesOfRead)) return;
     await this.#pause(GATHER_MS);
   }
 
-  async #read(from: string[], waits: boolean): Promise<StreamReply> {
+  /** Reads the backlog (`0`), or waits for new entries (`>`). */
+  async #read(streams: string[], from: '0' | '>'): Promise<EntriesByStream> {
     const arguments_ = [
       ...['GROUP', this.#options.group, CONSUMER, 'COUNT', String(this.#entriesOfRead)],
-      ...(waits ? ['BLOCK', String(BLOCK_MS)] : []),
-      ...['STREAMS', ...this.#streams.keys(), ...from],
+      ...(from === '>' ? ['BLOCK', String(BLOCK_MS)] : []),
+      ...['STREAMS', ...streams, ...streams.map(() => from)],
     ];
     const watchdog = setTimeout(() => this.#reader.disconnect(true), BLOCK_MS + UNRESPONSIVE_MS);
     try {
-      return (await this.#reader.call('XREADGROUP', ...arguments_)) as StreamReply;
+      return ((await this.#reader.call('XREADGROUP', ...arguments_)) as EntriesByStream | null) ?? [];
     } finally {
       clearTimeout(watchdog);
     }
   }
 
-  async #createGroups(from: '$' | '0'): Promise<void> {
-    for (const stream of this.#streams.keys()) {
-      await this.#redis.xgroup('CREATE', stream, this.#options.group, from, 'MKSTREAM').catch((error: Error) => {
-        if (!error.message.startsWith('BUSYGROUP')) throw error;
-      });
-    }
-  }
-
   /** Recreates the groups after Redis was emptied: everything in the streams now is newer. */
-  async #recreateGroups(): Promise<void> {
+  #recreateGroups(): void {
     this.#logger.warn('event streams were emptied, consumer groups recreated');
-    await this.#createGroups('0').catch(() => undefined);
+    this.#streams.forget();
   }
 
   #pause(ms: number): Promise<void> {

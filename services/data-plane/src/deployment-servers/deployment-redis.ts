@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { redisKeyPrefix } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import { startRedisHeartbeat } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
@@ -27,11 +28,6 @@ const COMMANDS = [
   ...['+eval', '+evalsha', '+script|exists', '+script|load'],
   ...['-scan', '-randomkey', '-dbsize', '-pubsub'],
 ];
-
-/** Returns the prefix of every Redis key and channel of a deployment. Some names have the prefix in hash-tag braces. */
-export function redisKeyPrefix(deploymentId: string): string {
-  return `runyard:${deploymentId}`;
-}
 
 /**
  * Manages the Redis users of deployments: one each, which reaches the deployment's keys and channels alone. Redis

@@ -1,9 +1,9 @@
 import type { Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { redisKeyPrefix } from '@runyard/contracts';
 import type { Artifact, RolloutDeployment, RolloutRevision } from '@runyard/deployments';
 import { isImageSource, openFolderOf, passwordPlace, resourcesOf } from '@runyard/deployments';
 import type { Cipher } from '@runyard/encryption';
 import { type DatabaseAccess, DeploymentDatabases } from '../deployment-servers/deployment-databases.ts';
-import { redisKeyPrefix } from '../deployment-servers/deployment-redis.ts';
 import type { RevisionSpec } from '../drivers/driver.ts';
 import type { RolloutDependencies } from './rollout-dependencies.ts';
 
