@@ -1,4 +1,5 @@
 export type { Request, RequestHandler, Response } from 'express';
+export { decideOnDeployments } from './access-decisions.ts';
 export { excludeFromInFlight, RequestAdmission, releaseBodyBytes, reserveBodyBytes } from './admission.ts';
 export { ByteBudget } from './byte-budget.ts';
 export * from './config.ts';

@@ -30,8 +30,14 @@ export class InternalClient {
   /**
    * @throws InternalTokenRefusedError; any other Error when the service cannot be reached, or answers with an error or
    * something else than `schema`
+   *
+   * @param question null for a GET
    */
-  async ask<const Schema extends TSchema>(path: string, question: object, schema: Schema): Promise<Static<Schema>> {
+  async ask<const Schema extends TSchema>(
+    path: string,
+    question: object | null,
+    schema: Schema,
+  ): Promise<Static<Schema>> {
     const { status, body } = await this.request(path, question);
     if (status === 401) throw new InternalTokenRefusedError(this.#service);
     const answer = validatorOf(schema)(body);

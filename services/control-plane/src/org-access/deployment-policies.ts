@@ -1,9 +1,5 @@
-import { type AccessDecisionRequest, AccessDecisions } from '@runyard/contracts';
-import { ForbiddenError, type InternalClient, orUnavailable, type Principal, tenantOf } from '@runyard/service-kit';
+import { decideOnDeployments, ForbiddenError, type InternalClient, type Principal } from '@runyard/service-kit';
 import { deploymentNotFound } from '../revisions/deployment-errors.ts';
-
-/** Deployments of one question. */
-const BATCH = 5_000;
 
 /** The permissions on deployments that policies allow and deny here; those of runs are in tokens for one deployment. */
 export const ON_DEPLOYMENTS = [
@@ -46,37 +42,14 @@ export class DeploymentPolicies {
   /** Returns the caller, with its permissions on each, of the deployments that it may see. @throws UnavailableError */
   async listVisible(caller: Principal, deploymentIds: readonly string[]): Promise<Map<string, Principal>> {
     const visible = new Map<string, Principal>();
-    for (let start = 0; start < deploymentIds.length; start += BATCH) {
-      const decided = await this.#decide(caller, deploymentIds.slice(start, start + BATCH));
-      for (const [id, permissions] of decided) {
-        if (permissions.includes('deployments:read')) visible.set(id, withPermissions(caller, permissions));
-      }
+    for (const [id, permissions] of await this.#decide(caller, deploymentIds)) {
+      if (permissions.includes('deployments:read')) visible.set(id, withPermissions(caller, permissions));
     }
     return visible;
   }
 
-  async #decide(caller: Principal, deploymentIds: readonly string[]): Promise<Map<string, string[]>> {
-    const { organizationId, workspaceId } = tenantOf(caller);
-    const question: AccessDecisionRequest = {
-      organization_id: organizationId,
-      workspace_id: workspaceId,
-      identity_id: caller.identity,
-      permissions: [...ON_DEPLOYMENTS],
-      deployment_ids: [...deploymentIds],
-    };
-    // A key that only reads has fewer permissions than its identity, which is all that org-access knows here.
-    const usable = new Set([...caller.permissions, ...(caller.permissionsByPolicy ?? [])]);
-    const { decisions } = await orUnavailable(
-      this.#orgAccess.ask('/internal/access/decide', question, AccessDecisions),
-      'Access policies cannot be read at the moment',
-      { code: 'access_policies_unavailable' },
-    );
-    return new Map(
-      decisions.map(({ deployment_id, permissions }) => [
-        deployment_id,
-        permissions.filter((each) => usable.has(each)),
-      ]),
-    );
+  #decide(caller: Principal, deploymentIds: readonly string[]): Promise<Map<string, string[]>> {
+    return decideOnDeployments(this.#orgAccess, caller, { deploymentIds, permissions: ON_DEPLOYMENTS });
   }
 }
 
