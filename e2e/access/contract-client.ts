@@ -17,7 +17,7 @@ export interface ContractAnswer {
   text: string;
 }
 
-const SERVICES = ['agent-server', 'control-plane', 'oauth-broker', 'org-access'] as const;
+const SERVICES = ['agent-server', 'control-plane', 'oauth-broker', 'org-access', 'run-history'] as const;
 /** Requests at once: enough to keep two cores busy, and within what the gateway lets wait for one deployment. */
 const CONCURRENCY = 12;
 
@@ -54,7 +54,8 @@ export class ContractClient {
   readonly #bases: Record<Service, string>;
 
   constructor({ url, deploymentUrl }: { url: string; deploymentUrl: string }) {
-    this.#bases = { 'agent-server': deploymentUrl, 'control-plane': url, 'oauth-broker': url, 'org-access': url };
+    const ofPlatform = { 'control-plane': url, 'oauth-broker': url, 'org-access': url, 'run-history': url };
+    this.#bases = { 'agent-server': deploymentUrl, ...ofPlatform };
   }
 
   async request(

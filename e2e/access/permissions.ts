@@ -202,6 +202,10 @@ const OAUTH_BROKER = {
   ]),
 };
 
+const RUN_HISTORY = {
+  ...rows('runs:read', ['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'getRunOfHistory']),
+};
+
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
   ...bothPaths('organization:read', ['getOrganizationInfoOfPlatform', 'listEnrichedMembers']),
@@ -335,9 +339,13 @@ const SIGN_IN_PAGES = {
 };
 
 /** The need of each operation, by service and operation id. */
-export const NEEDS: Record<'agent-server' | 'control-plane' | 'oauth-broker' | 'org-access', Record<string, Need>> = {
+export const NEEDS: Record<
+  'agent-server' | 'control-plane' | 'oauth-broker' | 'org-access' | 'run-history',
+  Record<string, Need>
+> = {
   'agent-server': AGENT_SERVER,
   'control-plane': CONTROL_PLANE,
   'oauth-broker': OAUTH_BROKER,
   'org-access': { ...ORG_ACCESS, ...SIGN_IN_PAGES },
+  'run-history': RUN_HISTORY,
 };

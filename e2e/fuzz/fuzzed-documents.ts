@@ -32,6 +32,7 @@ export const FUZZ_TARGETS: Record<string, PrepareTarget> = {
   'agent-server': async (platform) => ({ ...agentServer(platform), paths: `^(?!${OTHER_PROTOCOLS})` }),
   'agent-server by other protocols': async (platform) => ({ ...agentServer(platform), paths: `^${OTHER_PROTOCOLS}` }),
   'oauth-broker': async (platform) => ({ document: 'oauth-broker', url: platform.url, headers: byKey(platform) }),
+  'run-history': async (platform) => ({ document: 'run-history', url: platform.url, headers: byKey(platform) }),
   'control-plane': async (platform) => ({ document: 'control-plane', url: platform.url, headers: byKey(platform) }),
   'org-access': async (platform) => ({ ...orgAccess(platform), headers: byKey(platform) }),
   'org-access by an identity provider': async (platform) => {

@@ -114,6 +114,7 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
       orgAccess: await database('org_access'),
       oauthBroker: await database('oauth_broker'),
       registry: await database('registry'),
+      runHistory: await database('run_history'),
       deployments: { uri: deployments },
     },
     redis: { platform: { uri: redis.url }, deployments: { uri: redis.url }, builds: { uri: redis.buildsUrl } },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
+import type { RunSearchPage } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it, onTestFinished } from 'vitest';
 import { collectEvents, newClient } from '../harness/client.ts';
@@ -79,6 +80,18 @@ async function killServices(platform: Platform): Promise<void> {
   expect(await answer.json()).toMatchObject({ invites_enabled: false });
 }
 
+/** Waits until the history has so many runs of a thread. Its events came over Redis Streams. */
+async function waitForHistory(platform: Platform, threadId: string, count: number): Promise<void> {
+  await waitFor(async () => {
+    const answer = await fetch(`${platform.url}/v2/runs/search`, {
+      method: 'POST',
+      headers: { 'x-api-key': platform.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ thread_ids: [threadId], statuses: ['success'] }),
+    });
+    return ((await answer.json()) as RunSearchPage).runs.length === count;
+  });
+}
+
 it('the example agent answers, and threads, keys and settings are kept over a kill and a restart by the published package', async () => {
   const installing = installPackage();
   installing.catch(() => {}); // It is awaited below.
@@ -119,6 +132,7 @@ it('the example agent answers, and threads, keys and settings are kept over a ki
     const info = await fetch(after.url + settings, { headers: { 'x-api-key': after.apiKey } });
     expect(await info.json()).toMatchObject({ invites_enabled: false });
     await again.runs.wait(threadId, 'agent', { input: { messages: [{ role: 'user', content: 'and again' }] } });
+    await waitForHistory(after, threadId, 2);
     expect((await after.stop()).exitCode).toBe(0);
   } finally {
     await after.stop();

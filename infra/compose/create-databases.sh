@@ -12,5 +12,6 @@ create org_access "$ORG_ACCESS_PASSWORD"
 create control_plane "$CONTROL_PLANE_PASSWORD"
 create oauth_broker "$OAUTH_BROKER_PASSWORD"
 create registry "$REGISTRY_PASSWORD"
+create run_history "$RUN_HISTORY_PASSWORD"
 # Roles of deployments reach their own databases alone, and leave nothing in what new ones are copied from.
 psql --set ON_ERROR_STOP=1 --username postgres --command 'REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC'

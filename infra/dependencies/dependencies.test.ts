@@ -44,6 +44,7 @@ it('every package that production needs has a licence that is allowed', async ()
     'oauth-broker',
     'org-access',
     'registry',
+    'run-history',
     'run-worker',
   ];
   const filters = shipped.map((name) => `--filter-prod=@runyard/${name}...`);

@@ -20,6 +20,7 @@ it.each([
   ['oauth-broker', 'oauth-broker/src'],
   ['org-access', 'org-access/src'],
   ['registry', 'registry/src'],
+  ['run-history', 'run-history/src'],
   ['run-worker', 'run-worker/src'],
 ])('the pages of %s name each of its variables, and the default that ships', async (service, folder) => {
   const { configSchema } = (await import(join(repository, `services/${folder}/config.ts`))) as {

@@ -16,7 +16,6 @@ export const OWNED_TABLES: OwnedTables[] = [
       'cron_creator',
       'cron_slot',
       'encryption_key',
-      'run',
       'run_metric',
       'thread',
       'thread_removal',
@@ -27,6 +26,8 @@ export const OWNED_TABLES: OwnedTables[] = [
     ],
     owners: ['packages/run-engine'],
   },
+  // run-history has a table of this name too, in its own database.
+  { tables: ['run'], owners: ['packages/run-engine', 'services/run-history'] },
   {
     // A stored state is deleted by the statements that delete its run or thread, and a write of it holds the fence.
     tables: ['checkpoint', 'checkpoint_blob', 'checkpoint_write', 'checkpoint_write_replaced', 'thread_fence'],

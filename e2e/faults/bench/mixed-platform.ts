@@ -7,9 +7,11 @@ import { createTestDatabase, freePort, startServiceProcess, type TestServiceProc
 import type { Bench } from './bench.ts';
 import { Ledger } from './ledger.ts';
 
-export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'gateway'] as const;
+export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'run-history', 'gateway'] as const;
 /** The services that own a database. */
-const WITH_DATABASE = ['org-access', 'control-plane', 'oauth-broker'] as const;
+const WITH_DATABASE = ['org-access', 'control-plane', 'oauth-broker', 'run-history'] as const;
+/** Releases without these ran deployments in control-plane, and had no journal of runs. */
+const LATER_SERVICES: readonly string[] = ['data-plane', 'run-history'];
 export type PlatformService = (typeof PLATFORM_SERVICES)[number] | 'data-plane';
 
 /** A platform of services from several checkouts, each of which can replace its equivalent. */
@@ -36,11 +38,13 @@ export class MixedPlatform {
       'control-plane': await freePort(),
       'data-plane': await freePort(),
       'oauth-broker': await freePort(),
+      'run-history': await freePort(),
       gateway: await freePort(),
     };
     const databases = {} as Databases;
     for (const service of WITH_DATABASE) {
-      const database = await createTestDatabase(path.join(checkout, 'services', service, 'prisma/migrations'));
+      const migrations = path.join(checkout, 'services', service, 'prisma/migrations');
+      const database = await createTestDatabase(existsSync(migrations) ? migrations : undefined);
       bench.onClose(() => database.close());
       databases[service] = database.url;
     }
@@ -77,8 +81,7 @@ export class MixedPlatform {
   async #start(service: PlatformService, checkout: string): Promise<void> {
     const { env, secrets } = this.#settings[service];
     const entry = path.join(checkout, 'services', service, 'dist/main.js');
-    // Releases without this service ran deployments in control-plane.
-    if (service === 'data-plane' && !existsSync(entry)) return;
+    if (LATER_SERVICES.includes(service) && !existsSync(entry)) return;
     const running = await startServiceProcess({
       entry,
       env: {
@@ -212,12 +215,17 @@ function settingsOf(
         REDIS_URI: servers.redis.address.url,
       },
     },
+    'run-history': {
+      env: { ...common, ORG_ACCESS_URL: at('org-access'), CONTROL_PLANE_URL: at('control-plane') },
+      secrets: { INTERNAL_TOKEN: internalToken, DATABASE_URI: databases['run-history'] },
+    },
     gateway: {
       env: {
         ...common,
         ORG_ACCESS_URL: at('org-access'),
         CONTROL_PLANE_URL: at('control-plane'),
         OAUTH_BROKER_URL: at('oauth-broker'),
+        RUN_HISTORY_URL: at('run-history'),
         DRAIN_SECONDS: '1',
       },
       secrets: { INTERNAL_TOKEN: internalToken },

@@ -16,7 +16,8 @@ export type ServiceName =
   | 'builder'
   | 'org-access'
   | 'registry'
-  | 'oauth-broker';
+  | 'oauth-broker'
+  | 'run-history';
 
 export interface PartOptions {
   service: ServiceName;

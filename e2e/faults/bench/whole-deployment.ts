@@ -13,6 +13,7 @@ const SERVICES = [
   'builder',
   'registry',
   'oauth-broker',
+  'run-history',
   'gateway',
   'agent-api',
   'run-worker',
@@ -39,14 +40,10 @@ export class WholeDeployment {
   }
 
   static async open({ postgres, redis }: BenchServers, folder: string): Promise<WholeDeployment> {
-    const databases = await Promise.all(Array.from({ length: 5 }, () => createTestDatabase()));
-    const [ofOrgAccess, ofControlPlane, ofRegistry, ofBroker, ofDeployment] = databases.map(({ url }) => url) as [
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
+    const databases = await Promise.all(Array.from({ length: 6 }, () => createTestDatabase()));
+    const [ofOrgAccess, ofControlPlane, ofRegistry, ofBroker, ofHistory, ofDeployment] = databases.map(
+      ({ url }) => url,
+    ) as [string, string, string, string, string, string];
     const bus = await FaultLine.to(redis.address.url);
     const prefix = `bench-${randomUUID().slice(0, 8)}`;
     const key = () => randomBytes(32).toString('base64');
@@ -102,10 +99,15 @@ export class WholeDeployment {
       CONTROL_PLANE_URL: controlPlaneUrl,
       PUBLIC_URL: 'http://127.0.0.1',
     });
+    const historyUrl = await add('run-history', ofHistory, {
+      ORG_ACCESS_URL: orgAccessUrl,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+    });
     await add('gateway', ofControlPlane, {
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: controlPlaneUrl,
       OAUTH_BROKER_URL: brokerUrl,
+      RUN_HISTORY_URL: historyUrl,
     });
     const deployment = {
       REDIS_KEY_PREFIX: prefix,

@@ -15,6 +15,7 @@ const NEEDS: Partial<Record<ServiceName, readonly Piece[]>> = {
   // It takes over what control-plane kept of it once.
   registry: ['postgres'],
   'oauth-broker': ['postgres'],
+  'run-history': ['postgres'],
   gateway: ['control-plane'],
   'agent-api': ['postgres', 'redis'],
   'run-worker': ['postgres', 'redis'],

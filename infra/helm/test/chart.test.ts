@@ -15,7 +15,16 @@ import { CHART, helm } from './helm.ts';
 import { INSTALLATIONS, listPods, type Manifest, type PodSpec, render, selects } from './rendered-chart.ts';
 
 const repository = join(import.meta.dirname, '../../..');
-const SERVICES = ['builder', 'control-plane', 'data-plane', 'gateway', 'oauth-broker', 'org-access', 'registry'];
+const SERVICES = [
+  'builder',
+  'control-plane',
+  'data-plane',
+  'gateway',
+  'oauth-broker',
+  'org-access',
+  'registry',
+  'run-history',
+];
 const KINDS = {
   ...{ Deployment, StatefulSet, HorizontalPodAutoscaler, Job, Ingress, NetworkPolicy, PodDisruptionBudget },
   ...{ Role, RoleBinding, Namespace, PersistentVolumeClaim, Secret, Service, ServiceAccount },
@@ -329,6 +338,16 @@ function describeInstallation(manifests: Manifest[]): string {
   return document.toString({ lineWidth: 120 });
 }
 
+const REDIS = { uri: 'redis://:password@redis.data:6379' };
+
+it('the history reads the events of deployments at their Redis where events go over Redis', async () => {
+  const events = ['--set', 'eventBus.kind=redis', '--set', `eventBus.redis.uri=${REDIS.uri}`];
+  const pods = listPods(await render('small', ...events, '--set', `redis.history.uri=${REDIS.uri}`));
+  const history = pods.find(({ name }) => name === 'runyard-run-history')!.spec.containers[0]!;
+  const { secretKeyRef } = history.env.find(({ name }) => name === 'DEPLOYMENTS_REDIS_URI')!.valueFrom!;
+  expect(secretKeyRef).toEqual({ name: 'runyard-connections', key: 'REDIS_HISTORY' });
+});
+
 describe('values', async () => {
   const accepts = new Ajv({ strictTypes: false }).compile(
     JSON.parse(await readFile(join(CHART, 'values.schema.json'), 'utf8')),
@@ -354,7 +373,8 @@ describe('values', async () => {
     ['an address in two forms', { redis: { platform: { secretName: 'redis', key: 'uri' } } }],
     ['Kafka without brokers', { kafka: { brokers: '' } }],
     ['a user of Kafka without a password', { kafka: { username: 'runyard' } }],
-    ['events over Redis without its address', { eventBus: { kind: 'redis' } }],
+    ['events over Redis without its address', { eventBus: { kind: 'redis' }, redis: { history: REDIS } }],
+    ['events over Redis that the history cannot read', { eventBus: { kind: 'redis', redis: REDIS } }],
     ['a bucket without credentials', { storage: { s3: { bucket: 'runyard' } } }],
     ['a short token', { keys: { values: { INTERNAL_TOKEN: 'short' } } }],
     ['a variable that is none', { services: { gateway: { env: { 'rate-limit': '1' } } } }],

@@ -20,7 +20,7 @@ async function migrate(service: string) {
 }
 const query = (sql: string) => withDatabaseClient(database.url, async (client) => (await client.query(sql)).rows);
 
-it.each(['control-plane', 'oauth-broker', 'org-access', 'registry'])(
+it.each(['control-plane', 'oauth-broker', 'org-access', 'registry', 'run-history'])(
   '%s migrates its database, given its address alone, and ends',
   async (service) => {
     expect(await migrate(service)).toMatchObject({ code: 0 });

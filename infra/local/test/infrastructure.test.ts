@@ -110,6 +110,28 @@ describe('Postgres and Redis that run twice side by side', () => {
     expect(processesOf(dataDir).some((line) => secrets.some((secret) => line.includes(secret)))).toBe(false);
   });
 
+  it('let the user of the history read events of deployments, and nothing else', async () => {
+    const stream = '{runyard:d2a5b6c1-6f0e-4d57-8f53-0c8f0e7a1b03}:bus:runyard.runs';
+    const other = '{runyard:d2a5b6c1-6f0e-4d57-8f53-0c8f0e7a1b03}:streams';
+    await redisCall(one.redis.url, (redis) => redis.xadd(stream, '*', 'event', 'x'));
+    await redisCall(one.redis.historyUrl, async (redis) => {
+      await redis.xgroup('CREATE', stream, 'history', '0');
+      const read = (await redis.xreadgroup('GROUP', 'history', 'me', 'STREAMS', stream, '>')) as [string, [string][]][];
+      expect(await redis.xack(stream, 'history', read[0]![1][0]![0])).toBe(1);
+      expect(await redis.eval(`return redis.call('SET', KEYS[1], 'me')`, 1, '{runyard-history}:lease')).toBe('OK');
+      for (const refused of [
+        () => redis.get(other),
+        () => redis.xgroup('CREATE', other, 'history', '0', 'MKSTREAM'),
+        () => redis.xadd(stream, '*', 'event', 'y'),
+        () => redis.keys('*'),
+        () => redis.config('GET', '*'),
+        () => redis.flushall(),
+      ]) {
+        await expect(refused()).rejects.toThrow('NOPERM');
+      }
+    });
+  });
+
   it('are used before any others by a platform whose environment has their addresses, and are left running', async () => {
     const guest = await startInfrastructure({
       dataDir: dataFolder(),
@@ -135,9 +157,9 @@ describe('servers at another address of the machine', () => {
       const { postgres, redis, kafka } = started;
       expect(await queryPostgres(postgres.adminUrl, 'SELECT host(inet_server_addr()) AS at')).toEqual([{ at: host }]);
       expect(await redisCall(redis.url, (client) => client.ping())).toBe('PONG');
-      expect([postgres.adminUrl, redis.url, redis.buildsUrl].map((url) => new URL(url).hostname)).toEqual(
-        Array(3).fill(host),
-      );
+      expect(
+        [postgres.adminUrl, redis.url, redis.buildsUrl, redis.historyUrl].map((url) => new URL(url).hostname),
+      ).toEqual(Array(4).fill(host));
       if (kafka) expect(kafka.brokers).toEqual([expect.stringContaining(`${host}:`)]);
       const withoutPassword = postgres.adminUrl.replace(/:[^:@/]*@/, ':wrong@');
       await expect(queryPostgres(withoutPassword, 'SELECT 1')).rejects.toThrow(/password/);

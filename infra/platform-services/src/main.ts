@@ -4,6 +4,7 @@ import { service as gateway } from '@runyard/gateway/service';
 import { service as oauthBroker } from '@runyard/oauth-broker/service';
 import { service as orgAccess } from '@runyard/org-access/service';
 import { service as registry } from '@runyard/registry/service';
+import { service as runHistory } from '@runyard/run-history/service';
 import { runServices } from '@runyard/service-kit';
 
 /**
@@ -11,4 +12,4 @@ import { runServices } from '@runyard/service-kit';
  * nobody asks the others through it; then deployments, which still report to those that they were made and
  * authenticated with.
  */
-await runServices([[gateway], [dataPlane], [orgAccess, controlPlane, registry, oauthBroker]]);
+await runServices([[gateway], [dataPlane], [orgAccess, controlPlane, registry, oauthBroker, runHistory]]);

@@ -19,6 +19,7 @@ export * from './http/internal/stored-bytes.ts';
 export * from './http/oauth-broker/index.ts';
 export * from './http/org-access/index.ts';
 export * from './http/registry/index.ts';
+export * from './http/run-history/index.ts';
 export * from './idempotency.ts';
 export * from './json-object.ts';
 export * from './machine-environment.ts';

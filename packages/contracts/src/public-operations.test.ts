@@ -4,6 +4,7 @@ import { AGENT_SERVER_OPERATIONS } from './http/agent-server/index.ts';
 import { controlPlaneOperations } from './http/control-plane/index.ts';
 import { oauthBrokerOperations } from './http/oauth-broker/index.ts';
 import { orgAccessOperations } from './http/org-access/index.ts';
+import { runHistoryOperations } from './http/run-history/index.ts';
 import type { Operation } from './operation.ts';
 
 /** Operations that anybody may call, without a key or a session. */
@@ -12,6 +13,7 @@ const operations = [
   ...controlPlaneOperations,
   ...oauthBrokerOperations,
   ...orgAccessOperations,
+  ...runHistoryOperations,
 ].filter(({ access }) => access === 'public');
 /** Bytes of a body that anybody may send. A SCIM token is checked before the body is read. */
 const BODY_BYTES_MAX = 300_000;

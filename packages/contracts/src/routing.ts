@@ -1,5 +1,5 @@
 /** The services of the platform that serve public paths. Each is an audience of principal tokens. */
-export const PUBLIC_SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'registry'] as const;
+export const PUBLIC_SERVICES = ['org-access', 'control-plane', 'oauth-broker', 'registry', 'run-history'] as const;
 /** The service that serves a public path. The gateway takes the longest prefix that matches on whole segments. */
 export type PublicService = (typeof PUBLIC_SERVICES)[number];
 
@@ -44,12 +44,13 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/api/oauth', service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
   { prefix: '/.well-known/oauth-authorization-server', service: 'org-access', isSelfAuthenticating: true },
   // The services describe themselves to anybody: the control plane beside its `/v2`, org-access beside its `/api/v1`, and
-  // the broker below its own path.
+  // the others below their own path.
   ...['/docs', '/openapi.json'].flatMap((path): PublicRoute[] => [
     { prefix: path, service: 'control-plane', isSelfAuthenticating: true, isBehindRoot: true },
     { prefix: `/api-host${path}`, service: 'control-plane', stripPrefix: '/api-host', isSelfAuthenticating: true },
     { prefix: `/api${path}`, service: 'org-access', stripPrefix: '/api', isSelfAuthenticating: true },
     { prefix: `/v2/auth${path}`, service: 'oauth-broker', stripPrefix: '/v2/auth', isSelfAuthenticating: true },
+    { prefix: `/v2/runs${path}`, service: 'run-history', stripPrefix: '/v2/runs', isSelfAuthenticating: true },
   ]),
   { prefix: '/auth', service: 'org-access', isSignIn: true },
   { prefix: '/login', service: 'org-access', isSignIn: true },
@@ -61,10 +62,12 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/v2/registry', service: 'registry', limitsBodies: true, isUpload: true },
   { prefix: '/v2', service: 'control-plane' },
   { prefix: '/v2/auth', service: 'oauth-broker' },
+  { prefix: '/v2/runs', service: 'run-history' },
   { prefix: '/v2/uploads', service: 'control-plane', isSelfAuthenticating: true, isUpload: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2/auth', service: 'oauth-broker', stripPrefix: '/api-host' },
+  { prefix: '/api-host/v2/runs', service: 'run-history', stripPrefix: '/api-host' },
 ];
 
 /** Returns whether the gateway routes this path to a platform service. */

@@ -19,7 +19,7 @@ export type { CollectedSpan } from './otlp-trace.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, type TestDatabase, withDatabaseClient } from './postgres.ts';
 export { startPublicServer } from './public-server.ts';
-export { type TestRedis, testRedis } from './redis.ts';
+export { deleteKeys, type TestRedis, testRedis } from './redis.ts';
 export * from './saml-identity-provider.ts';
 export { startServiceInProcess, type TestService } from './service-in-process.ts';
 export { type ServiceProcessOptions, startServiceProcess, type TestServiceProcess } from './service-process.ts';

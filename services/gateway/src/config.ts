@@ -26,6 +26,12 @@ export const configSchema = Type.Object({
       description: 'Base URL of oauth-broker. Without it nothing is served below `/v2/auth`.',
     }),
   ),
+  RUN_HISTORY_URL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Base URL of run-history. Without it nothing is served below `/v2/runs`.',
+    }),
+  ),
   REGISTRY_SERVICE_URL: Type.Optional(
     Type.String({
       minLength: 1,

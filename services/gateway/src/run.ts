@@ -164,6 +164,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
         'control-plane': config.CONTROL_PLANE_URL,
         'oauth-broker': config.OAUTH_BROKER_URL,
         registry: config.REGISTRY_SERVICE_URL,
+        'run-history': config.RUN_HISTORY_URL,
       },
       load,
       publicUrl: config.PUBLIC_URL,

@@ -288,7 +288,7 @@ describe('what a caller may do on a deployment', () => {
     expect(await canOn(staging, 'runs:create')).toBe(false);
   });
 
-  it('is asked about by control-plane, for callers whom a policy concerns', async () => {
+  it('is asked about by control-plane and run-history, for callers whom a policy concerns', async () => {
     const { organization_id, workspace_id } = platform.bootstrap;
     expect((await claimsFor('control-plane')).bounded_by_policies).toBeUndefined();
     await attach({ condition_groups: [group('deployments:update'), group('deployments:read', 'equals', 'staging')] });
@@ -297,6 +297,7 @@ describe('what a caller may do on a deployment', () => {
       bounded_by_policies: true,
       permissions: expect.arrayContaining(['deployments:update']),
     });
+    expect((await claimsFor('run-history')).bounded_by_policies).toBe(true);
     expect((await claimsFor('control-plane', platform.bootstrap.api_key)).bounded_by_policies).toBeUndefined();
     const decide = async (identity_id: string) =>
       (

@@ -14,7 +14,7 @@ gateway:
   values: gateway
   kind: Deployment
   internal: true
-  calls: [org-access, control-plane, oauth-broker, registry, deployments, redis, eventBus]
+  calls: [org-access, control-plane, oauth-broker, registry, run-history, deployments, redis, eventBus]
   clients: true
   graceSeconds: 60
 org-access:
@@ -47,6 +47,13 @@ oauth-broker:
   encryption: true
   internal: true
   calls: [org-access, control-plane, postgres, redis, eventBus, internet]
+  graceSeconds: 60
+run-history:
+  values: runHistory
+  kind: Deployment
+  database: runHistory
+  internal: true
+  calls: [org-access, control-plane, postgres, redis, eventBus]
   graceSeconds: 60
 builder:
   values: builder
@@ -103,8 +110,10 @@ names: [INTERNAL_TOKEN, DATA_PLANE_KEY, CONTROL_PLANE_ENCRYPTION_KEY, ORG_ACCESS
 {{- $texts := dict
   "POSTGRES_CONTROL_PLANE" $v.postgres.controlPlane.uri "POSTGRES_ORG_ACCESS" $v.postgres.orgAccess.uri
   "POSTGRES_OAUTH_BROKER" $v.postgres.oauthBroker.uri "POSTGRES_REGISTRY" $v.postgres.registry.uri
-  "POSTGRES_DEPLOYMENTS" $v.postgres.deployments.uri "REDIS_PLATFORM" $v.redis.platform.uri
-  "REDIS_DEPLOYMENTS" $v.redis.deployments.uri "REDIS_BUILDS" $v.redis.builds.uri "REDIS_EVENT_BUS" $v.eventBus.redis.uri
+  "POSTGRES_RUN_HISTORY" $v.postgres.runHistory.uri "POSTGRES_DEPLOYMENTS" $v.postgres.deployments.uri
+  "REDIS_PLATFORM" $v.redis.platform.uri "REDIS_DEPLOYMENTS" $v.redis.deployments.uri
+  "REDIS_BUILDS" $v.redis.builds.uri "REDIS_HISTORY" $v.redis.history.uri
+  "REDIS_EVENT_BUS" $v.eventBus.redis.uri
   "KAFKA_PASSWORD" $v.kafka.password.value "KAFKA_DEPLOYMENTS_PASSWORD" $v.kafka.deploymentsPassword.value
   "KAFKA_CA" $v.kafka.ca.value "S3_ACCESS_KEY_ID" $v.storage.s3.accessKeyId.value
   "S3_SECRET_ACCESS_KEY" $v.storage.s3.secretAccessKey.value

@@ -16,15 +16,15 @@
   {{- end -}}
 {{- end -}}
 {{- if $service.database }}{{ $_ := set $plain "DATABASE_PREPARED_STATEMENTS" $v.postgres.preparedStatements }}{{ end -}}
-{{- $urls := dict "gateway" (list "org-access" "control-plane" "oauth-broker" "registry")
+{{- $urls := dict "gateway" (list "org-access" "control-plane" "oauth-broker" "registry" "run-history")
   "org-access" (list "control-plane") "control-plane" (list "org-access" "registry") "registry" (list "control-plane")
-  "oauth-broker" (list "org-access" "control-plane") "data-plane" (list "control-plane")
-  "builder" (list "control-plane" "registry") -}}
+  "oauth-broker" (list "org-access" "control-plane") "run-history" (list "org-access" "control-plane")
+  "data-plane" (list "control-plane") "builder" (list "control-plane" "registry") -}}
 {{- range index $urls $name -}}
   {{- $variable := printf "%s%s" (. | upper | replace "-" "_") (ternary "_SERVICE_URL" "_URL" (eq . "registry")) -}}
   {{- $_ := set $plain $variable (include "runyard.url" (dict "root" $root "service" .)) -}}
 {{- end -}}
-{{- if ne $name "builder" }}{{ $_ := set $plain "PUBLIC_URL" $v.publicUrl }}{{ end -}}
+{{- if not (has $name (list "builder" "run-history")) }}{{ $_ := set $plain "PUBLIC_URL" $v.publicUrl }}{{ end -}}
 {{- if has $name (list "gateway" "control-plane") }}{{ with $v.deploymentsDomain }}{{ $_ := set $plain "DEPLOYMENTS_DOMAIN" . }}{{ end }}{{ end -}}
 {{- if has $name (list "control-plane" "registry" "data-plane" "builder") }}{{ $_ := set $plain "DATA_DIR" "/data" }}{{ end -}}
 {{- if has $name (list "control-plane" "registry") -}}
@@ -83,7 +83,8 @@
 {{- end }}
 {{- $secrets := list -}}
 {{- if eq $name "builder" }}{{ $secrets = append $secrets (dict "name" "REDIS_URI" "from" $v.redis.builds "text" "REDIS_BUILDS") }}{{ end -}}
-{{- if and (has "redis" $service.calls) (not (has $name (list "data-plane" "builder"))) }}{{ $secrets = append $secrets (dict "name" "REDIS_URI" "from" $v.redis.platform "text" "REDIS_PLATFORM") }}{{ end -}}
+{{- if and (has "redis" $service.calls) (not (has $name (list "data-plane" "builder" "run-history"))) }}{{ $secrets = append $secrets (dict "name" "REDIS_URI" "from" $v.redis.platform "text" "REDIS_PLATFORM") }}{{ end -}}
+{{- if and (eq $name "run-history") (eq $v.eventBus.kind "redis") }}{{ $secrets = append $secrets (dict "name" "DEPLOYMENTS_REDIS_URI" "from" $v.redis.history "text" "REDIS_HISTORY") }}{{ end -}}
 {{- if eq $name "data-plane" -}}
   {{- $secrets = append $secrets (dict "name" "DATA_POSTGRES_URI" "from" $v.postgres.deployments "text" "POSTGRES_DEPLOYMENTS") -}}
   {{- $secrets = append $secrets (dict "name" "DATA_REDIS_URI" "from" $v.redis.deployments "text" "REDIS_DEPLOYMENTS") -}}

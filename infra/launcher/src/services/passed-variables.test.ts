@@ -29,6 +29,17 @@ it('builders find packages where the person who starts the platform says, and ge
   );
 });
 
+it('run-history keeps runs for as long as the person who starts the platform says, and gets nothing else', () => {
+  const retention = { RUN_HISTORY_RETENTION_DAYS: '90', RUN_HISTORY_RUNS_PER_DEPLOYMENT_MAX: '1000' };
+  expect(
+    selectPassedVariables('run-history', {
+      ...retention,
+      RUN_HISTORY_MINUTES_RETENTION_DAYS: '',
+      DATABASE_URI: 'postgres://else',
+    }),
+  ).toEqual(retention);
+});
+
 it('the gateway counts failures to authenticate as the person who starts the platform has configured', () => {
   const limits = { RATE_LIMIT_FAILURES_RPS: '0' };
   expect(

@@ -2,7 +2,16 @@ import { expect, it } from 'vitest';
 import { assignProcesses } from './processes.ts';
 import type { ServiceSettings } from './service-settings.ts';
 
-const names = ['org-access', 'control-plane', 'data-plane', 'builder', 'registry', 'oauth-broker', 'gateway'] as const;
+const names = [
+  'org-access',
+  'control-plane',
+  'data-plane',
+  'builder',
+  'registry',
+  'oauth-broker',
+  'run-history',
+  'gateway',
+] as const;
 const settings = names.map((name, index): ServiceSettings => {
   return { name, port: index + 1, env: { NAME: name }, secrets: { KEY: `key of ${name}` }, stopMs: 1_000 };
 });
@@ -18,7 +27,8 @@ it('services that run no code of projects share a process, each with variables a
     'data-plane': { NAME: 'data-plane', KEY: 'key of data-plane', PORT: '3' },
     registry: { NAME: 'registry', KEY: 'key of registry', PORT: '5' },
     'oauth-broker': { NAME: 'oauth-broker', KEY: 'key of oauth-broker', PORT: '6' },
-    gateway: { NAME: 'gateway', KEY: 'key of gateway', PORT: '7' },
+    'run-history': { NAME: 'run-history', KEY: 'key of run-history', PORT: '7' },
+    gateway: { NAME: 'gateway', KEY: 'key of gateway', PORT: '8' },
   });
   expect(alone).toMatchObject([
     {

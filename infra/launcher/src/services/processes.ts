@@ -11,7 +11,7 @@ type Name = ServiceSettings['name'];
 const SHARING: readonly (readonly Name[])[] = [
   ['gateway'],
   ['data-plane'],
-  ['org-access', 'control-plane', 'registry', 'oauth-broker'],
+  ['org-access', 'control-plane', 'registry', 'oauth-broker', 'run-history'],
 ];
 
 export const SHARED_PROCESS = 'platform-services';

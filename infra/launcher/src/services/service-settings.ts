@@ -16,7 +16,15 @@ import type { ProjectUserSettings } from './project-users.ts';
 
 /** The settings of one service. */
 export interface ServiceSettings {
-  name: 'org-access' | 'control-plane' | 'data-plane' | 'builder' | 'registry' | 'oauth-broker' | 'gateway';
+  name:
+    | 'org-access'
+    | 'control-plane'
+    | 'data-plane'
+    | 'builder'
+    | 'registry'
+    | 'oauth-broker'
+    | 'run-history'
+    | 'gateway';
   port: number;
   env: Record<string, string>;
   /** Settings that must not be in an environment. */
@@ -73,7 +81,7 @@ export async function createServiceSettings(options: {
     adminUrl: servers.postgres.adminUrl,
     dataDir,
     prefix: `runyard_${apart(servers.postgres, `${installation}_`)}`,
-    names: ['org-access', 'control-plane', 'registry', 'oauth-broker'],
+    names: ['org-access', 'control-plane', 'registry', 'oauth-broker', 'run-history'],
   });
   const ports = {
     orgAccess: await freePort(),
@@ -82,6 +90,7 @@ export async function createServiceSettings(options: {
     builder: await freePort(),
     registry: await freePort(),
     oauthBroker: await freePort(),
+    runHistory: await freePort(),
     gateway: options.port || (await freePort(options.host)),
   };
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
@@ -221,6 +230,24 @@ export async function createServiceSettings(options: {
       ENCRYPTION_KEY: await secret('oauth-broker.encryption-key'),
     },
   };
+  const runHistory: ServiceSettings = {
+    name: 'run-history',
+    port: ports.runHistory,
+    stopMs: 3_000,
+    env: {
+      ...bus.env,
+      ...traces.env,
+      ORG_ACCESS_URL: orgAccessUrl,
+      CONTROL_PLANE_URL: controlPlaneUrl,
+      DRAIN_WINDOW_SECONDS: '1',
+      ...selectPassedVariables('run-history', options.environment),
+    },
+    secrets: {
+      ...shared.secrets,
+      DATABASE_URI: databases['run-history'],
+      DEPLOYMENTS_REDIS_URI: servers.redis.historyUrl,
+    },
+  };
   const gateway: ServiceSettings = {
     name: 'gateway',
     port: ports.gateway,
@@ -230,6 +257,7 @@ export async function createServiceSettings(options: {
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: controlPlaneUrl,
       OAUTH_BROKER_URL: `http://127.0.0.1:${ports.oauthBroker}`,
+      RUN_HISTORY_URL: `http://127.0.0.1:${ports.runHistory}`,
       REGISTRY_SERVICE_URL: registryUrl,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       HOST: options.host,
@@ -245,7 +273,8 @@ export async function createServiceSettings(options: {
     },
     secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
-  return { settings: [orgAccess, controlPlane, dataPlane, builder, registry, oauthBroker, gateway], internalToken };
+  const settings = [orgAccess, controlPlane, dataPlane, builder, registry, oauthBroker, runHistory, gateway];
+  return { settings, internalToken };
 }
 
 /** Returns the URL at which this machine reaches a service. */

@@ -14,6 +14,8 @@ export interface RedisServer extends StartedServer {
   url: string;
   /** Its user reaches the queue of builds alone. A server that is not our own has `url` here. */
   buildsUrl: string;
+  /** Its user reads the events of deployments alone. A server that is not our own has `url` here. */
+  historyUrl: string;
 }
 
 /** Builders need BullMQ's commands, on the keys of their queue. */
@@ -22,6 +24,13 @@ const BUILDS_RULES = [
   ...['~{runyard:builds}:*', '-@all', '+@read', '+@write', '+@transaction', '+@blocking', '-@dangerous', '-@admin'],
   ...['+ping', '+auth', '+hello', '+time', '+client|setname', '+info', '-@scripting', '-scan', '-randomkey', '-dbsize'],
   ...['+eval', '+evalsha', '+script|exists', '+script|load'],
+].join(' ');
+
+/** run-history reads the event streams of deployments, and has a lease of its own. */
+const HISTORY_USER = 'runyard-history';
+const HISTORY_RULES = [
+  ...['~{runyard:*}:bus:runyard.runs', '~{runyard-history}:*', '-@all', '+xgroup|create', '+xreadgroup', '+xack'],
+  ...['+eval', '+get', '+set', '+del', '+pexpire', '+ping', '+auth', '+hello', '+client|setname', '+info'],
 ].join(' ');
 
 const variable = 'RUNYARD_REDIS_URL';
@@ -55,7 +64,7 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   if (given) {
     const version = await checkRedis(given, `Redis at ${variable}`);
     context.progress(`Redis ${version}: the one at ${variable}`);
-    return { origin: 'environment', url: given, buildsUrl: given, stop: async () => {} };
+    return { origin: 'environment', url: given, buildsUrl: given, historyUrl: given, stop: async () => {} };
   }
   const { dataDir } = context.supervisor;
   const folder = join(dataDir, 'redis');
@@ -63,10 +72,11 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   const port = await choosePort(dataDir, 'redis');
   const password = await readOrCreateSecret(join(dataDir, 'redis.password'));
   const buildsPassword = await readOrCreateSecret(join(dataDir, 'redis.builds-password'));
+  const historyPassword = await readOrCreateSecret(join(dataDir, 'redis.history-password'));
   const configFile = join(dataDir, 'redis.conf');
   const logFile = join(dataDir, 'redis.log');
   const url = `redis://:${password}@${context.host}:${port}`;
-  const buildsUrl = `redis://${BUILDS_USER}:${buildsPassword}@${context.host}:${port}`;
+  const urlOf = (user: string, secret: string) => `redis://${user}:${secret}@${context.host}:${port}`;
 
   const found = await findRedis(context);
   const docker = 'missing' in found ? await findDocker(context.environment) : null;
@@ -75,7 +85,8 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   }
   // The password is in a private file because everybody can read a command line.
   const { host } = context;
-  await writePrivateFile(configFile, redisConfig({ host, port, password, buildsPassword, folder }, Boolean(docker)));
+  const passwords = { password, buildsPassword, historyPassword };
+  await writePrivateFile(configFile, redisConfig({ host, port, ...passwords, folder }, Boolean(docker)));
   const server =
     'program' in found
       ? await context.supervisor.start({
@@ -107,7 +118,13 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
   });
   const origin = 'program' in found ? found.origin : 'docker';
   context.progress(`Redis ${version} (${origin}) on port ${port}`);
-  return { origin, url, buildsUrl, stop: async () => void (await server.stop(5_000)) };
+  return {
+    origin,
+    url,
+    buildsUrl: urlOf(BUILDS_USER, buildsPassword),
+    historyUrl: urlOf(HISTORY_USER, historyPassword),
+    stop: async () => void (await server.stop(5_000)),
+  };
 }
 
 /**
@@ -115,7 +132,14 @@ export async function startRedis(context: ServerContext): Promise<RedisServer> {
  * Redis that may evict keys under memory pressure evicts queues.
  */
 function redisConfig(
-  server: { host: string; port: number; password: string; buildsPassword: string; folder: string },
+  server: {
+    host: string;
+    port: number;
+    password: string;
+    buildsPassword: string;
+    historyPassword: string;
+    folder: string;
+  },
   inContainer: boolean,
 ): string {
   return [
@@ -123,6 +147,7 @@ function redisConfig(
     `port ${server.port}`,
     `requirepass ${server.password}`,
     `user ${BUILDS_USER} on >${server.buildsPassword} ${BUILDS_RULES}`,
+    `user ${HISTORY_USER} on >${server.historyPassword} ${HISTORY_RULES}`,
     `dir ${JSON.stringify(inContainer ? '/data' : server.folder)}`,
     'appendonly yes',
     'appendfsync everysec',

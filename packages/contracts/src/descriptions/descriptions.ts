@@ -4,6 +4,7 @@ import { controlPlaneOperations } from '../http/control-plane/index.ts';
 import { oauthBrokerOperations } from '../http/oauth-broker/index.ts';
 import { orgAccessOperations } from '../http/org-access/index.ts';
 import { registryOperations } from '../http/registry/index.ts';
+import { runHistoryOperations } from '../http/run-history/index.ts';
 import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
 import { isPublicPath } from '../routing.ts';
@@ -36,6 +37,12 @@ export const OPEN_API_INFO = {
     description: 'Organizations, workspaces, roles and API keys.',
     edge: 'platform',
   },
+  'run-history': {
+    title: 'Runyard run history',
+    version: '0.1.0',
+    description: 'The runs of a workspace, across its deployments: search, attempts and statistics.',
+    edge: 'platform',
+  },
 } as const satisfies Record<string, OpenApiInfo>;
 
 export type DescribedService = keyof typeof OPEN_API_INFO;
@@ -45,6 +52,7 @@ export const SERVICE_OPERATIONS: Record<DescribedService, readonly Operation[]> 
   'control-plane': controlPlaneOperations,
   'oauth-broker': oauthBrokerOperations,
   'org-access': orgAccessOperations,
+  'run-history': runHistoryOperations,
 };
 
 /** Returns the operations of a service that the gateway routes to. It routes every path of a deployment. */

@@ -15,8 +15,11 @@ describe('the resolution of paths', () => {
     ['/v1/projects', 'control-plane'],
     ['/v2/deployments?name_contains=a', 'control-plane'],
     ['/v2/authors', 'control-plane'],
+    ['/v2/runsomething', 'control-plane'],
     ['/v2/auth', 'oauth-broker'],
     ['/v2/auth/callback/github?code=1', 'oauth-broker'],
+    ['/v2/runs/search', 'run-history'],
+    ['/v2/runs/0199f0a4-3b5e-7c61-9d2f-5a7e8f9b0c04', 'run-history'],
   ])('sends %s to %s, longest prefix first', (path, service) => {
     expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target: path, stripped: '' });
   });
@@ -24,6 +27,7 @@ describe('the resolution of paths', () => {
   it.each([
     ['control-plane', '/v2/deployments?limit=1'],
     ['oauth-broker', '/v2/auth/providers'],
+    ['run-history', '/v2/runs/search'],
   ])('takes /api-host off paths to %s', (service, target) => {
     expect(resolvePath(`/api-host${target}`)).toMatchObject({ service, target, stripped: '/api-host' });
   });
@@ -37,6 +41,8 @@ describe('the resolution of paths', () => {
     ['/api/openapi.json', 'org-access', '/openapi.json'],
     ['/v2/auth/docs', 'oauth-broker', '/docs'],
     ['/v2/auth/openapi.json', 'oauth-broker', '/openapi.json'],
+    ['/v2/runs/docs', 'run-history', '/docs'],
+    ['/v2/runs/openapi.json', 'run-history', '/openapi.json'],
   ])('sends %s, where the platform describes itself, to %s without a key', (path, service, target) => {
     expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target, isSelfAuthenticating: true });
   });
@@ -139,6 +145,7 @@ describe('a deployment at the root', () => {
     ['/api-host/docs', 'control-plane'],
     ['/api-host/openapi.json', 'control-plane'],
     ['/v2/auth/providers', 'oauth-broker'],
+    ['/v2/runs/search', 'run-history'],
     ['/v2/', 'registry'],
   ])('leaves %s to %s', (url, service) => {
     expect(resolve(url)).toMatchObject({ kind: 'service', service });

@@ -80,6 +80,7 @@ const COOKIES: Record<PublicService, PlatformCookies> = {
   'control-plane': 'none',
   'oauth-broker': 'oauth',
   registry: 'none',
+  'run-history': 'none',
 };
 
 /** Services of the platform leave long polls unanswered: their number is no sign of load. */

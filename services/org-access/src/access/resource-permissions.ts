@@ -6,7 +6,7 @@ import { isReadPermission } from './read-only.ts';
 
 const DEPLOYMENT_AUDIENCE = 'deployment:';
 /** Audiences whose requests are about several deployments. */
-const ASKING: ReadonlySet<string> = new Set(['control-plane', 'org-access']);
+const ASKING: ReadonlySet<string> = new Set(['control-plane', 'org-access', 'run-history']);
 
 interface Scope {
   organizationId: string;

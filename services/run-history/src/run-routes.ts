@@ -1,0 +1,25 @@
+import { countRunFacets, getRunOfHistory, readRunStatistics, searchRuns } from '@runyard/contracts';
+import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { VisibleDeployments } from './access/visible-deployments.ts';
+import type { RunSearch } from './search/run-search.ts';
+import { readStatistics } from './statistics/read-statistics.ts';
+
+interface Services {
+  pool: pg.Pool;
+  visible: VisibleDeployments;
+  search: RunSearch;
+}
+
+export function runRoutes({ pool, visible, search }: Services): BoundOperation[] {
+  return [
+    bind(searchRuns, async ({ caller, body }) => ok(await search.search(await visible.scopeOf(caller), body))),
+    bind(countRunFacets, async ({ caller, body }) => ok(await search.countFacets(await visible.scopeOf(caller), body))),
+    bind(readRunStatistics, async ({ caller, body }) =>
+      ok(await readStatistics(pool, await visible.scopeOf(caller), body)),
+    ),
+    bind(getRunOfHistory, async ({ caller, params }) =>
+      ok(await search.get(await visible.scopeOf(caller), params.run_id)),
+    ),
+  ];
+}

@@ -1,0 +1,175 @@
+import { fileURLToPath } from 'node:url';
+import { OPEN_API_INFO, redisKeyPrefix, type TopicName } from '@runyard/contracts';
+import {
+  applyMigrations,
+  checkPooler,
+  mapDatabaseOutages,
+  openPool,
+  reportPoolMetrics,
+  retryStartStep,
+} from '@runyard/database';
+import { createEventBus, type EventBusConfig } from '@runyard/event-bus';
+import {
+  ConfigError,
+  cacheForScrape,
+  createApp,
+  createPrincipalVerifier,
+  InternalClient,
+  type Metrics,
+  openEarlyListener,
+  PeriodicTask,
+  type ServiceContext,
+  startHourlySweep,
+  toEventBusConfig,
+  withMiddleware,
+} from '@runyard/service-kit';
+import type pg from 'pg';
+import { requireRunPermission, VisibleDeployments } from './access/visible-deployments.ts';
+import type { Config } from './config.ts';
+import { KnownDeployments } from './deployments/known-deployments.ts';
+import { Journal } from './journal/journal.ts';
+import { readJournalId } from './journal/journal-id.ts';
+import { removeDeletedDeployments } from './retention/deleted-deployments.ts';
+import { sweepHistory } from './retention/retention.ts';
+import { runRoutes } from './run-routes.ts';
+import { RunSearch } from './search/run-search.ts';
+
+/** A filter is a page of text at most. */
+const BODY_LIMIT_BYTES = 1024 * 1024;
+/** Services of the platform answer within milliseconds or not at all. */
+const QUESTION_TIMEOUT_MS = 3_000;
+const DELETIONS_EVERY_MS = 300_000;
+/** A statement that callers wait for takes a second at most; one of a sweep may take longer. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const CLIENT_ID = 'runyard-run-history';
+
+/** The path is valid from `src/` and from `dist/`. */
+export const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+export async function run(config: Config, context: ServiceContext): Promise<void> {
+  const { lifecycle, logger, metrics } = context;
+  const internalClient = (service: string, url: string) =>
+    new InternalClient({ service, url, internalToken: config.INTERNAL_TOKEN, timeoutMs: QUESTION_TIMEOUT_MS });
+  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
+  const pool = await retryStartStep(() => openDatabase(config), context);
+  lifecycle.onStop('database', () => pool.end());
+  reportPoolMetrics(pool, metrics);
+
+  const deployments = new KnownDeployments({
+    pool,
+    controlPlane: internalClient('control-plane', config.CONTROL_PLANE_URL),
+  });
+  await deployments.load();
+  const retentionDays = config.RUN_HISTORY_RETENTION_DAYS;
+  const journal = new Journal({ pool, deployments, retentionDays, logger, metrics });
+  const limits = {
+    runsPerDeploymentMax: config.RUN_HISTORY_RUNS_PER_DEPLOYMENT_MAX,
+    minutesRetentionDays: config.RUN_HISTORY_MINUTES_RETENTION_DAYS,
+  };
+  startHourlySweep('run history retention', () => sweepHistory({ pool, logger, retentionDays, ...limits }), context);
+  const deletions = new PeriodicTask({
+    name: 'history of deleted deployments',
+    everyMs: DELETIONS_EVERY_MS,
+    run: () => removeDeletedDeployments({ pool, deployments, logger }),
+    logger,
+  });
+  deletions.start();
+  lifecycle.onStop('history of deleted deployments', () => deletions.stop());
+
+  const group = `run-history-${await readJournalId(pool)}`;
+  const bus = createEventBus(toEventBusConfig(config, CLIENT_ID), context);
+  lifecycle.onStop('event bus', () => bus.close());
+  const runBus = createEventBus(toRunBusConfig(config, deployments), context);
+  lifecycle.onStop('event bus of runs', () => runBus.close());
+  const follow = (topic: TopicName, subscribed: Promise<unknown>) =>
+    void subscribed.catch((error: unknown) => {
+      if (!lifecycle.isDraining) logger.error('event bus subscription failed', { topic, error });
+    });
+  follow(
+    'runs',
+    runBus.subscribe({ topics: ['runs'], group, from: 'earliest', onEvents: (events) => journal.apply(events) }),
+  );
+  const onDeploymentEvent = async () => {
+    await deployments.refresh();
+    deletions.wake();
+  };
+  follow(
+    'deployments',
+    bus.subscribe({
+      topics: ['deployments'],
+      group: `${group}-deployments`,
+      from: 'earliest',
+      onEvents: onDeploymentEvent,
+    }),
+  );
+
+  reportJournalSize(pool, metrics);
+  const visible = new VisibleDeployments({
+    deployments,
+    orgAccess: internalClient('org-access', config.ORG_ACCESS_URL),
+  });
+  const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
+  const app = createApp({
+    context,
+    validationErrors: 'list',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    internalToken: config.INTERNAL_TOKEN,
+    principal: createPrincipalVerifier({ audience: 'run-history', jwksUrl }),
+    readiness: { database: async () => void (await pool.query('SELECT 1')) },
+    openApi: OPEN_API_INFO['run-history'],
+    operations: withMiddleware(runRoutes({ pool, visible, search: new RunSearch(pool) }), [
+      mapDatabaseOutages,
+      requireRunPermission,
+    ]),
+  });
+  earlyListener.serve(app);
+  lifecycle.ready();
+}
+
+async function openDatabase(config: Config): Promise<pg.Pool> {
+  const pool = openPool({
+    connectionString: config.DATABASE_URI,
+    max: config.DATABASE_POOL_SIZE,
+    applicationName: 'runyard-run-history',
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
+  try {
+    await checkPooler(pool);
+    await applyMigrations(pool, migrationsDir);
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+/**
+ * Returns the bus that has the events of runs. Over Redis each deployment has one of its own, which no other one reaches.
+ *
+ * @throws ConfigError when the address of the deployments' Redis is missing
+ */
+function toRunBusConfig(config: Config, deployments: KnownDeployments): EventBusConfig {
+  const bus = toEventBusConfig(config, CLIENT_ID);
+  if (bus.kind === 'kafka') return bus;
+  if (!config.DEPLOYMENTS_REDIS_URI) throw new ConfigError(['DEPLOYMENTS_REDIS_URI is required with EVENT_BUS=redis.']);
+  const sources = () => deployments.list().map(redisKeyPrefix);
+  return { ...bus, url: config.DEPLOYMENTS_REDIS_URI, prefix: 'runyard-history', sources };
+}
+
+function reportJournalSize(pool: pg.Pool, metrics: Metrics): void {
+  const count = cacheForScrape(async () => {
+    const { rows } = await pool.query<{ runs: number }>(
+      `SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::float8 AS runs
+       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'run'::regclass`,
+    );
+    return rows[0]!.runs;
+  });
+  metrics.gauge('run_history_rows', 'Runs in the journal, as Postgres estimates them.', [], async (gauge) => {
+    const runs = await count();
+    if (runs !== undefined) gauge.set(runs);
+  });
+}

@@ -1,0 +1,97 @@
+import type { StatisticsStep } from '@runyard/contracts';
+import type { StoredRun } from '../runs/stored-run.ts';
+import { bucketOf } from './latency-buckets.ts';
+
+const ENDS = ['success', 'error', 'timeout', 'interrupted'] as const;
+
+const COUNTED = ['created', ...ENDS, 'retried'] as const;
+export type Counted = (typeof COUNTED)[number];
+
+export type Measure = 'duration' | 'queue';
+
+/** The numbers that are added to those of one deployment, graph, and minute or day. */
+export type StatisticRow = StatisticKey & Record<Counted, number>;
+
+export type LatencyRow = StatisticKey & { measure: Measure; bucket: number; runs: number };
+
+interface StatisticKey {
+  deployment_id: string;
+  step: StatisticsStep;
+  /** ISO 8601, UTC. */
+  start: string;
+  graph_id: string;
+}
+
+const STEP_LENGTH: Record<StatisticsStep, number> = { minute: 16, day: 10 };
+const STEP_END: Record<StatisticsStep, string> = { minute: ':00.000Z', day: 'T00:00:00.000Z' };
+const STEPS: readonly StatisticsStep[] = ['minute', 'day'];
+
+/** Returns the start of the minute or the day of a time in ISO 8601. */
+export function startOfStep(time: string, step: StatisticsStep): string {
+  return time.slice(0, STEP_LENGTH[step]) + STEP_END[step];
+}
+
+/**
+ * Gathers what changes of runs add to statistics. Each run is looked at before and after a change, and counts once for
+ * what it has become, so that an event that comes again counts for nothing.
+ */
+export class StatisticChanges {
+  readonly #counts = new Map<string, StatisticRow>();
+  readonly #latencies = new Map<string, LatencyRow>();
+
+  get counts(): StatisticRow[] {
+    return [...this.#counts.values()];
+  }
+
+  get latencies(): LatencyRow[] {
+    return [...this.#latencies.values()];
+  }
+
+  add(before: StoredRun | undefined, after: StoredRun): void {
+    if (!before?.created_at && after.created_at) this.#count(after, after.created_at, 'created', 1);
+    if (before?.queue_ms == null && after.queue_ms !== null) {
+      this.#measure(after, after.started_at!, 'queue', after.queue_ms);
+    }
+    const retried = after.attempt - Math.max(1, before?.attempt ?? 1);
+    if (retried > 0) this.#count(after, newestTime(after), 'retried', retried);
+    if (before?.ended_at || !after.ended_at) return;
+    const end = ENDS.find((each) => each === after.status);
+    if (end) this.#count(after, after.ended_at, end, 1);
+    if (after.duration_ms !== null) this.#measure(after, after.ended_at, 'duration', after.duration_ms);
+  }
+
+  #count(run: StoredRun, time: string, counted: Counted, by: number): void {
+    for (const step of STEPS) {
+      const key = keyOf(run, time, step);
+      const row = this.#counts.get(textOf(key)) ?? {
+        ...key,
+        ...{ created: 0, success: 0, error: 0, timeout: 0, interrupted: 0, retried: 0 },
+      };
+      row[counted] += by;
+      this.#counts.set(textOf(key), row);
+    }
+  }
+
+  #measure(run: StoredRun, time: string, measure: Measure, ms: number): void {
+    for (const step of STEPS) {
+      const row = { ...keyOf(run, time, step), measure, bucket: bucketOf(ms), runs: 0 };
+      const text = textOf(row);
+      const known = this.#latencies.get(text) ?? row;
+      known.runs += 1;
+      this.#latencies.set(text, known);
+    }
+  }
+}
+
+function keyOf(run: StoredRun, time: string, step: StatisticsStep): StatisticKey {
+  return { deployment_id: run.deployment_id, step, start: startOfStep(time, step), graph_id: run.graph_id ?? '' };
+}
+
+function textOf(key: StatisticKey & { measure?: Measure; bucket?: number }): string {
+  const { deployment_id, step, start, measure, bucket, graph_id } = key;
+  return [deployment_id, step, start, measure, bucket, graph_id].join(' ');
+}
+
+function newestTime({ ended_at, started_at, created_at }: StoredRun): string {
+  return (ended_at ?? started_at ?? created_at)!;
+}

@@ -1,0 +1,98 @@
+import type { RunStatistics } from '@runyard/contracts';
+import { openPool } from '@runyard/database';
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sweepHistory } from '../src/retention/retention.ts';
+import { runEvent, successOf, TestHistory } from './support/history.ts';
+
+const DAY_MS = 86_400_000;
+
+let history: TestHistory;
+let pool: pg.Pool;
+beforeAll(async () => {
+  history = await TestHistory.start();
+  pool = openPool({ connectionString: history.database.url, max: 2, applicationName: 'test' });
+});
+afterAll(async () => {
+  await pool.end();
+  await history.close();
+});
+
+const sweep = (limits: object = {}) =>
+  sweepHistory({
+    ...{ pool, logger: silentLogger, retentionDays: 30, runsPerDeploymentMax: 1_000, minutesRetentionDays: 14 },
+    ...limits,
+  });
+
+const numberOf = async (query: string, ...values: unknown[]) =>
+  Number((await pool.query<{ count: string }>(query, values)).rows[0]!.count);
+
+it('runs of days that are over go as a whole, and those of kept days stay', async () => {
+  const deploymentId = await history.addDeployment();
+  const runAt = (daysAgo: number) =>
+    history.newRun(deploymentId, { runId: uuidv7({ msecs: Date.now() - daysAgo * DAY_MS }) });
+  const [old, kept] = [runAt(20), runAt(4)];
+  await history.publish(
+    ...successOf(old),
+    ...successOf(kept),
+    runEvent(old, 'retried', { attempt: 1, reason: 'failed' }),
+  );
+  await history.waitForRuns(2, { deployment_ids: [deploymentId] });
+  await sweep({ retentionDays: 5 });
+  expect((await history.search({ deployment_ids: [deploymentId] })).map(({ run_id }) => run_id)).toEqual([kept.runId]);
+  expect(await numberOf('SELECT count(*) FROM run_attempt WHERE run_id = $1', old.runId)).toBe(0);
+  // Statistics by day outlive the runs that they count.
+  const body = {
+    start_time: new Date(Date.now() - 30 * DAY_MS).toISOString(),
+    step: 'day',
+    deployment_ids: [deploymentId],
+  };
+  const { body: statistics } = await history.call<RunStatistics>('POST', '/v2/runs/statistics', { body });
+  expect(statistics.total.created).toBe(2);
+  expect(
+    await numberOf(`SELECT count(*) FROM run_statistic WHERE deployment_id = $1 AND step = 'minute'`, deploymentId),
+  ).toBe(1);
+});
+
+it('the oldest runs of a deployment go when it has more than the maximum', async () => {
+  const [large, small] = [await history.addDeployment(), await history.addDeployment()];
+  const at = Date.now();
+  const runs = Array.from({ length: 8 }, (_, index) => history.newRun(large, { runId: uuidv7({ msecs: at - index }) }));
+  await history.publish(...runs.flatMap((run) => successOf(run)), ...successOf(history.newRun(small)));
+  await history.waitForRuns(8, { deployment_ids: [large] });
+  await sweep({ runsPerDeploymentMax: 5 });
+  const left = await history.search({ deployment_ids: [large] });
+  expect(left.map(({ run_id }) => run_id)).toEqual(runs.slice(0, 5).map(({ runId }) => runId));
+  expect(await history.search({ deployment_ids: [small] })).toHaveLength(1);
+});
+
+it('partitions of the coming days exist ahead of their first run', async () => {
+  await sweep();
+  const tomorrow = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10).replaceAll('-', '_');
+  expect(
+    await numberOf('SELECT count(*) FROM pg_class WHERE relname = ANY($1)', [
+      `run_${tomorrow}`,
+      `run_attempt_${tomorrow}`,
+    ]),
+  ).toBe(2);
+});
+
+it('all of a deployment goes when control-plane does not have it any more', async () => {
+  const run = history.newRun(await history.addDeployment());
+  await history.publish(...successOf(run), runEvent(run, 'retried', { attempt: 1, reason: 'failed' }));
+  await history.waitForRuns(1, { deployment_ids: [run.deploymentId] });
+  const index = history.controlPlane.routes.findIndex(({ deployment_id }) => deployment_id === run.deploymentId);
+  history.controlPlane.routes.splice(index, 1);
+  await history.publishDeleted(run.deploymentId);
+  const tables = ['deployment', 'run', 'run_statistic', 'run_latency'];
+  await waitFor(async () => {
+    const counts = await Promise.all(
+      tables.map((table) => numberOf(`SELECT count(*) FROM ${table} WHERE deployment_id = $1`, run.deploymentId)),
+    );
+    return counts.every((count) => count === 0);
+  });
+  expect(await numberOf('SELECT count(*) FROM run_attempt WHERE run_id = $1', run.runId)).toBe(0);
+});
