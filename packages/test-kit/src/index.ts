@@ -13,7 +13,7 @@ export {
   manifestOf,
   referrerOf,
 } from './image-client.ts';
-export { isKafkaAvailable, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
+export { isKafkaAvailable, type TestKafka, testKafka, testKafkaDeploymentLogin } from './kafka.ts';
 export { findCostlyRequests } from './largest-requests/costly-requests.ts';
 export type { CollectedSpan } from './otlp-trace.ts';
 export { percentile } from './percentile.ts';

@@ -10,13 +10,19 @@ import {
   redisKeyPrefix,
 } from '@runyard/contracts';
 import { createEventBus, type EventBus, makeEvent } from '@runyard/event-bus';
-import { silentLogger } from '@runyard/service-kit';
+import { kafkaLoginVariables, silentLogger } from '@runyard/service-kit';
 import {
   createTestDatabase,
   deleteKeys,
+  FaultLine,
+  type ServiceProcessOptions,
   startServiceInProcess,
+  startServiceProcess,
   type TestDatabase,
+  type TestKafka,
   type TestService,
+  type TestServiceProcess,
+  testKafka,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -41,38 +47,60 @@ export interface ToldRun {
   assistantId: string;
 }
 
+export interface TestHistoryOptions {
+  environment?: Record<string, string>;
+  /** The event bus; default: Redis. Kafka takes several times as long to start. */
+  bus?: 'kafka' | 'redis';
+  /** True when the process itself matters: it is killed. */
+  hasOwnProcess?: boolean;
+}
+
 /** Runs run-history beside fakes of its neighbours, publishes events of runs, and asks for them. */
 export class TestHistory {
   readonly database: TestDatabase;
   readonly callers: Callers;
   readonly controlPlane: FakeControlPlane;
-  /** The event bus is Redis here; e2e tests have Kafka, which takes several times as long to start. */
+  /** Its connections can be cut. */
+  readonly databaseLine: FaultLine;
   readonly redis = testRedis();
   readonly bus: EventBus;
-  readonly #environment: Record<string, string>;
+  readonly #kafka: TestKafka | undefined;
+  readonly #options: TestHistoryOptions;
   #service: TestService | undefined;
+  #process: TestServiceProcess | undefined;
 
   private constructor(
-    parts: Pick<TestHistory, 'database' | 'callers' | 'controlPlane'>,
-    environment: Record<string, string>,
+    parts: Pick<TestHistory, 'database' | 'callers' | 'controlPlane' | 'databaseLine'>,
+    options: TestHistoryOptions,
   ) {
     this.database = parts.database;
     this.callers = parts.callers;
     this.controlPlane = parts.controlPlane;
-    this.#environment = environment;
-    const { url, prefix } = this.redis;
-    this.bus = createEventBus({ kind: 'redis', url, prefix }, { logger: silentLogger });
+    this.databaseLine = parts.databaseLine;
+    this.#options = options;
+    this.#kafka = options.bus === 'kafka' ? testKafka() : undefined;
+    this.bus = this.#openBus(this.redis.prefix);
   }
 
-  static async start(environment: Record<string, string> = {}): Promise<TestHistory> {
+  static async start(options: TestHistoryOptions = {}): Promise<TestHistory> {
+    const database = await createTestDatabase(`${root}prisma/migrations`);
     const parts = {
-      database: await createTestDatabase(`${root}prisma/migrations`),
+      database,
       callers: await makeCallers('run-history'),
       controlPlane: await FakeControlPlane.start(),
+      databaseLine: await FaultLine.to(database.url),
     };
-    const history = new TestHistory(parts, environment);
+    const history = new TestHistory(parts, options);
     await history.startService();
     return history;
+  }
+
+  /** Opens the bus, or over Redis one of several. */
+  #openBus(prefix: string): EventBus {
+    const config = this.#kafka
+      ? { kind: 'kafka' as const, clientId: 'test', ...this.#kafka }
+      : { kind: 'redis' as const, url: this.redis.url, prefix };
+    return createEventBus(config, { logger: silentLogger });
   }
 
   get service(): TestService {
@@ -81,25 +109,35 @@ export class TestHistory {
   }
 
   async startService(): Promise<void> {
-    this.#service = await startServiceInProcess(
-      { name: 'run-history', schema: configSchema, run },
-      {
-        readyPath: '/ok?check_db=1',
-        env: {
-          EVENT_BUS: 'redis',
-          TOPIC_PREFIX: this.redis.prefix,
-          ORG_ACCESS_URL: this.callers.orgAccessUrl,
-          CONTROL_PLANE_URL: this.controlPlane.url,
-          ...this.#environment,
-        },
-        secrets: {
-          DATABASE_URI: this.database.url,
-          EVENT_BUS_REDIS_URI: this.redis.url,
-          DEPLOYMENTS_REDIS_URI: this.redis.url,
-          INTERNAL_TOKEN,
-        },
+    const options: Omit<ServiceProcessOptions, 'entry'> = {
+      readyPath: '/ok?check_db=1',
+      env: {
+        ...(this.#kafka
+          ? { EVENT_BUS: 'kafka', KAFKA_BROKERS: this.#kafka.brokers.join(','), TOPIC_PREFIX: this.#kafka.topicPrefix }
+          : { EVENT_BUS: 'redis', TOPIC_PREFIX: this.redis.prefix }),
+        ORG_ACCESS_URL: this.callers.orgAccessUrl,
+        CONTROL_PLANE_URL: this.controlPlane.url,
+        ...this.#options.environment,
       },
-    );
+      secrets: {
+        DATABASE_URI: this.databaseLine.url,
+        EVENT_BUS_REDIS_URI: this.redis.url,
+        DEPLOYMENTS_REDIS_URI: this.redis.url,
+        ...(this.#kafka?.sasl && kafkaLoginVariables(this.#kafka.sasl)),
+        INTERNAL_TOKEN,
+      },
+    };
+    this.#process = this.#options.hasOwnProcess
+      ? await startServiceProcess({ ...options, entry: `${root}src/main.ts` })
+      : undefined;
+    this.#service =
+      this.#process ?? (await startServiceInProcess({ name: 'run-history', schema: configSchema, run }, options));
+  }
+
+  /** Kills the process without any warning. */
+  async killService(): Promise<void> {
+    await this.#process!.stop({ signal: 'SIGKILL' });
+    this.#service = undefined;
   }
 
   async stopService(): Promise<void> {
@@ -124,14 +162,12 @@ export class TestHistory {
 
   /** Publishes events of runs, in their order, on the bus of the first one's deployment. */
   async publish(...events: RunEvent[]): Promise<void> {
-    const { deployment_id } = events[0]!.data;
-    const { url } = this.redis;
-    const bus = createEventBus({ kind: 'redis', url, prefix: redisKeyPrefix(deployment_id) }, { logger: silentLogger });
+    const bus = this.#kafka ? this.bus : this.#openBus(redisKeyPrefix(events[0]!.data.deployment_id));
     await bus.publish(
       'runs',
       events.map((event) => ({ key: event.subject, event })),
     );
-    await bus.close();
+    if (bus !== this.bus) await bus.close();
   }
 
   /** Publishes that a deployment was deleted. */
@@ -179,6 +215,7 @@ export class TestHistory {
     }
     await this.controlPlane.close();
     await this.callers.close();
+    await this.databaseLine.close();
     await this.database.close();
     await this.redis.close();
   }
