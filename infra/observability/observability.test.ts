@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filesBelow } from '../rules/source-files.ts';
 import { DASHBOARDS } from './dashboards/all.ts';
 import { type Dashboard, toGrafana } from './dashboards/dashboard.ts';
 import { printJson } from './dashboards/print-json.ts';
@@ -76,14 +78,11 @@ describe('alert rules', () => {
 });
 
 describe('dashboards', () => {
-  it.each(dashboards)(
-    '%s.json is as its description (else: npx tsx …/write-dashboards.ts)',
-    async (name, dashboard) => {
-      const file = await textOf(`infra/observability/dashboards/${name}.json`);
-      expect(file).toBe(printJson(toGrafana(dashboard)));
-      expect(JSON.parse(file)).toEqual(toGrafana(dashboard));
-    },
-  );
+  it.each(dashboards)('%s.json is as its description (else: npm run generate:dashboards)', async (name, dashboard) => {
+    const file = await textOf(`infra/observability/dashboards/${name}.json`);
+    expect(file).toBe(printJson(toGrafana(dashboard)));
+    expect(JSON.parse(file)).toEqual(toGrafana(dashboard));
+  });
 
   it.each(dashboards)(
     '%s.json names no data source but its variable, and each of its panels by another id',
@@ -144,6 +143,20 @@ describe('metrics', () => {
     expect(
       ['runyard_http_requests_latency', 'lg_api_max', 'http_requests_total'].filter((name) => series.has(name)),
     ).toEqual([]);
+  });
+
+  it('of database pools are reported by every service that has one', () => {
+    const services = filesBelow(repository, 'services').filter((path) => /\/src\/(?!.*\.test\.ts$).*\.ts$/.test(path));
+    const withFunction = (name: RegExp) =>
+      new Set(
+        services
+          .filter((path) => name.test(readFileSync(join(repository, path), 'utf8')))
+          .map((path) => path.split('/')[1]),
+      );
+    const opening = withFunction(/\bopen(?:ServiceDatabase|Pool)\b/);
+    const reporting = withFunction(/\breport(?:Deployment)?PoolMetrics\(/);
+    expect(opening).toContain('registry');
+    expect([...opening].filter((service) => !reporting.has(service))).toEqual([]);
   });
 
   it('of an expression are its names without functions, labels, words and durations', () => {

@@ -362,6 +362,16 @@ describe('values', async () => {
     expect([accepts(merge(defaults, own)), accepts.errors]).toEqual([true, null]);
   });
 
+  it('that the page about Helm shows are accepted, and say what has no default', async () => {
+    const page = await readFile(join(repository, 'docs/helm.md'), 'utf8');
+    const blocks = [...page.matchAll(/^ {3}```yaml\n([\s\S]*?)^ {3}```$/gm)].map(([, text]) => parse(text!));
+    expect(blocks).toHaveLength(2);
+    const [withKafka, overRedis] = blocks;
+    const { kafka: _, ...others } = withKafka;
+    for (const values of [withKafka, merge(others, overRedis)])
+      expect([accepts(merge(defaults, values)), accepts.errors]).toEqual([true, null]);
+  });
+
   it.each([
     ['no URL of the gateway', { publicUrl: '' }],
     ['a name that does not exist', { publicURL: 'https://agents.example.com' }],

@@ -121,8 +121,14 @@ describe('Postgres and Redis that run twice side by side', () => {
       expect(await redis.eval(`return redis.call('SET', KEYS[1], 'me')`, 1, '{runyard-history}:lease')).toBe('OK');
       for (const refused of [
         () => redis.get(other),
+        () => redis.del(other),
+        () => redis.xreadgroup('GROUP', 'history', 'me', 'STREAMS', other, '>'),
+        () => redis.eval(`return redis.call('DEL', KEYS[1])`, 1, other),
         () => redis.xgroup('CREATE', other, 'history', '0', 'MKSTREAM'),
         () => redis.xadd(stream, '*', 'event', 'y'),
+        () => redis.xdel(stream, '0-1'),
+        () => redis.xtrim(stream, 'MAXLEN', 0),
+        () => redis.xgroup('DESTROY', stream, 'history'),
         () => redis.keys('*'),
         () => redis.config('GET', '*'),
         () => redis.flushall(),

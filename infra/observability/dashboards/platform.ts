@@ -299,7 +299,7 @@ export const platform: Dashboard = {
       ],
     },
     {
-      title: 'Database pools and Redis connections of deployments',
+      title: 'Database pools, and Redis connections of deployments',
       panels: [
         {
           title: 'Share of database connections in use',
@@ -311,16 +311,23 @@ export const platform: Dashboard = {
                 `/ lg_api_pg_pool_max{${SERVICE}}`,
               legend: '{{job}} {{instance}}',
             },
+            {
+              expr: `postgres_pool{${SERVICE},state="busy"} / ignoring (state) postgres_pool{${SERVICE},state="max"}`,
+              legend: '{{job}} {{instance}}',
+            },
           ],
         },
         {
           title: 'Callers that wait for a connection',
           description: 'A scrape of agent-api itself makes a handful of callers wait.',
           unit: 'short',
-          queries: [sumBy('job, project_id', `lg_api_pg_pool_waiting{${SERVICE}}`)],
+          queries: [
+            sumBy('job, project_id', `lg_api_pg_pool_waiting{${SERVICE}}`),
+            sumBy('job', `postgres_pool{${SERVICE},state="waiting"}`),
+          ],
         },
         {
-          title: 'Callers that had to wait, or got none',
+          title: 'Callers in deployments that had to wait, or got none',
           unit: 'cps',
           queries: [
             rateBy('job', `lg_api_pg_pool_requests_queued_total{${SERVICE}}`, '{{job}} waited'),
@@ -330,7 +337,10 @@ export const platform: Dashboard = {
         {
           title: 'Database connections',
           unit: 'short',
-          queries: [sumBy('job, project_id', `lg_api_pg_pool_size{${SERVICE}}`)],
+          queries: [
+            sumBy('job, project_id', `lg_api_pg_pool_size{${SERVICE}}`),
+            sumBy('job', `postgres_pool{${SERVICE},state=~"busy|idle"}`),
+          ],
         },
         {
           title: 'Redis connections',

@@ -29,7 +29,7 @@ it('the metrics count the events of a batch, its invalid messages, and each fail
     { logger: recordingLogger().logger, metrics },
   );
   const messages = [issued(), 'not json', issued(), issued()];
-  await delivery.deliver('organizations', messages, new AbortController().signal);
+  await delivery.deliver({ topic: 'organizations' }, messages, new AbortController().signal);
   const text = await metrics.text();
   expect(text).toMatch(/event_bus_delivered_total\{topic="organizations"[^}]*\} 3\n/);
   expect(text).toMatch(/event_bus_skipped_total\{topic="organizations"[^}]*\} 1\n/);
@@ -49,6 +49,6 @@ it('a batch without a valid event is settled without a call of its handler', asy
     },
     { logger: recordingLogger().logger },
   );
-  await delivery.deliver('organizations', ['not json', 'null'], new AbortController().signal);
+  await delivery.deliver({ topic: 'organizations' }, ['not json', 'null'], new AbortController().signal);
   expect(calls).toBe(0);
 });

@@ -9,6 +9,12 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Number of ids remembered per subscription: redeliveries come soon after the first delivery. */
 const REMEMBERED_IDS = 10_000;
 
+/** The topic of messages, and the prefix of their bus where a subscription reads several. */
+export interface Origin {
+  topic: TopicName;
+  source?: string | undefined;
+}
+
 /**
  * Handles received messages for both adapters: validates them, skips what was delivered before, and calls the handler
  * until it succeeds. The adapter advances the position when `deliver` returns. A handler of single events takes batches
@@ -37,10 +43,10 @@ export class Delivery {
    * Returns when the batch is settled: the effect of each message is done, or it was skipped. Throws when the signal
    * ends the retries.
    */
-  async deliver(topic: TopicName, texts: readonly string[], signal: AbortSignal): Promise<void> {
+  async deliver({ topic, source }: Origin, texts: readonly string[], signal: AbortSignal): Promise<void> {
     const events = this.#readNew(topic, texts);
     if (events.length === 0) return;
-    await this.#callUntilDone(events, topic, signal);
+    await this.#callUntilDone(events, { topic, source }, signal);
     for (const { id } of events) {
       this.#delivered.add(id);
       if (this.#delivered.size > REMEMBERED_IDS) this.#delivered.delete(this.#delivered.values().next().value!);
@@ -61,12 +67,13 @@ export class Delivery {
     return [...events.values()];
   }
 
-  async #callUntilDone(events: CloudEvent[], topic: TopicName, signal: AbortSignal): Promise<void> {
+  async #callUntilDone(events: CloudEvent[], origin: Origin, signal: AbortSignal): Promise<void> {
+    const { topic } = origin;
     const { type, id } = events[0]!;
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
       try {
-        return await this.#call(events, topic);
+        return await this.#call(events, origin);
       } catch (error) {
         const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
         // The first event names the batch, because the handler alone knows which one it failed on.
@@ -78,8 +85,8 @@ export class Delivery {
     }
   }
 
-  async #call(events: CloudEvent[], topic: TopicName): Promise<void> {
-    if (this.#options.onEvents) return this.#options.onEvents(events, topic);
+  async #call(events: CloudEvent[], { topic, source }: Origin): Promise<void> {
+    if (this.#options.onEvents) return this.#options.onEvents(events, topic, source);
     for (const event of events) await this.#options.onEvent(event, topic);
   }
 }

@@ -41,8 +41,10 @@ interface BatchHandler {
    * called again with the same events, after a growing pause, until it succeeds. It is also called again after a crash,
    * perhaps in other batches, so it must tolerate repetition. Repetitions within one process are skipped by the event's
    * id. On Kafka it is called for several partitions concurrently, each with keys of its own.
+   *
+   * @param source the prefix of the bus that has them, where the subscription reads several
    */
-  onEvents(events: CloudEvent[], topic: TopicName): Promise<void>;
+  onEvents(events: CloudEvent[], topic: TopicName, source?: string): Promise<void>;
   onEvent?: never;
 }
 
@@ -105,7 +107,8 @@ export interface RedisBusConfig {
   prefix: string;
   /**
    * Returns the prefixes of the buses whose streams subscriptions read at the moment, where each deployment has one of its
-   * own. A stream is read from when it exists. All have to be on one server. Default: `prefix` alone.
+   * own. A stream is read from when it exists; one that cannot be read is left out for a while, and the others are read.
+   * All have to be on one server. Default: `prefix` alone.
    */
   sources?: () => readonly string[];
   /**

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import {
   ACCESS_TOKEN_TYPE,
+  type AgentsRequest,
   type DeploymentRoute,
   MCP_TOKEN_TYPE,
   type PrincipalClaims,
@@ -154,6 +155,8 @@ export class FakeOrgAccess {
 /** A fake control-plane with what the gateway uses. */
 export class FakeControlPlane {
   readonly routes: DeploymentRoute[] = [];
+  /** Ids of deployments that it has deleted. */
+  readonly deleted = new Set<string>();
   isUnavailable = false;
   /** The status of its public answers. */
   answerStatus = 200;
@@ -180,6 +183,10 @@ export class FakeControlPlane {
   }
 
   #answer(req: IncomingMessage, res: ServerResponse): void {
+    if (req.url === '/internal/agents') {
+      void this.#describeAgents(req, res);
+      return;
+    }
     if (req.url !== '/internal/routes') {
       void this.#echo(req, res);
       return;
@@ -188,6 +195,12 @@ export class FakeControlPlane {
     if (this.isUnavailable) sendJson(res, 503, { detail: 'away' });
     else if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) sendJson(res, 401, { detail: 'Unauthorized' });
     else sendJson(res, 200, { routes: this.routes });
+  }
+
+  async #describeAgents(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { agents } = JSON.parse((await readRequestBody(req)).toString()) as AgentsRequest;
+    const states = agents.map(({ agent_id }) => ({ is_deleted: this.deleted.has(agent_id), generation: 0 }));
+    sendJson(res, 200, { agents: states });
   }
 
   async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO, TOPICS } from '@runyard/contracts';
-import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
+import { mapDatabaseOutages, reportPoolMetrics, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import {
   chooseDriverKinds,
@@ -130,6 +130,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
   const { pool, prisma } = database;
+  reportPoolMetrics(pool, context.metrics);
 
   const bus = createEventBus(toEventBusConfig(config, 'runyard-control-plane'), context);
   lifecycle.onStop('event bus', () => bus.close());

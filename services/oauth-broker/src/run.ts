@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
+import { mapDatabaseOutages, reportPoolMetrics, retryStartStep } from '@runyard/database';
 import { DeletedWorkspaces } from '@runyard/deleted-workspaces';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus } from '@runyard/event-bus';
@@ -61,7 +61,7 @@ const QUESTION_TIMEOUT_MS = 3_000;
 const FORMER_ROWS_TIMEOUT_MS = 10_000;
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
-  const { lifecycle, logger } = context;
+  const { lifecycle, logger, metrics } = context;
   const policy = createPolicy(config.OUTBOUND_ALLOWED_NETWORKS);
   const cipher = new Cipher(config.ENCRYPTION_KEY);
   const internalClient = (service: string, url: string, timeoutMs: number) =>
@@ -78,6 +78,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     });
   const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
+  reportPoolMetrics(database.pool, metrics);
   const formerOwner = internalClient('control-plane', config.CONTROL_PLANE_URL, FORMER_ROWS_TIMEOUT_MS);
   await moveFormerRows({ database, cipher, controlPlane: formerOwner }, context);
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { TOPICS } from '@runyard/contracts';
-import { retryStartStep } from '@runyard/database';
+import { reportPoolMetrics, retryStartStep } from '@runyard/database';
 import { Cipher, createDataCipher } from '@runyard/encryption';
 import { createEventBus, type EventBus, OutboxRelay } from '@runyard/event-bus';
 import { type IdempotencyKeys, openIdempotencyKeys } from '@runyard/idempotency';
@@ -41,6 +41,7 @@ export async function openFoundation(config: Config, context: ServiceContext): P
   const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
   const { pool } = database;
+  reportPoolMetrics(pool, metrics);
 
   const bus = createEventBus(toEventBusConfig(config, 'runyard-org-access'), context);
   lifecycle.onStop('event bus', () => bus.close());

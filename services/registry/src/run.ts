@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
+import { mapDatabaseOutages, reportPoolMetrics, retryStartStep } from '@runyard/database';
 import { RegistryTokens } from '@runyard/image-registry';
 import {
   AbandonedFiles,
@@ -58,6 +58,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     });
   const database = await retryStartStep(open, context);
   lifecycle.onStop('database', () => database.close());
+  reportPoolMetrics(database.pool, context.metrics);
   await moveFormerRows({ database, controlPlane: controlPlaneClient(FORMER_ROWS_TIMEOUT_MS) }, context);
 
   const objects = openObjectStorage(config);

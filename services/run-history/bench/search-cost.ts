@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { RunFilters } from '@runyard/contracts';
 import { openPool, withTransaction } from '@runyard/database';
 import { createTestDatabase, percentile } from '@runyard/test-kit';
-import { createPartitions, dayOf } from '../src/journal/partitions.ts';
+import { createPartitions, weekOf } from '../src/journal/partitions.ts';
 import { RunSearch } from '../src/search/run-search.ts';
 import { readStatistics } from '../src/statistics/read-statistics.ts';
 
@@ -22,7 +22,7 @@ const uuidOf = (sql: string) => `lpad(to_hex((${sql})::bigint), 32, '0')::uuid`;
 const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const database = await createTestDatabase(migrations);
 const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'bench' });
-const search = new RunSearch(pool);
+const search = new RunSearch({ pool, retentionDays: 30 });
 const scope = { organizationId, workspaceId, deploymentIds: undefined };
 await fill();
 
@@ -41,6 +41,11 @@ const searches: Record<string, RunFilters> = {
   'a rare word of errors': { error: 'e350' },
   'a thread': { thread_ids: ['00000000-0000-0000-0000-0000000003e8'] },
   'graph and duration (1 in 200)': { graph_ids: ['agent'], min_duration_ms: 199 },
+  'errors of one deployment, which has none': {
+    deployment_ids: ['00000000-0000-0000-0000-000000000003'],
+    statuses: ['error'],
+  },
+  'metadata without a value': { metadata: { half: {} } },
   'a duration that none has': { min_duration_ms: 10_000_000 },
   'ten days ago': { created_before: since(10) },
   'several deployments and statuses': {
@@ -68,13 +73,8 @@ await database.close();
 /** Fills the tables as runs would have, without indexes first: that is faster by far. */
 async function fill(): Promise<void> {
   const begun = performance.now();
-  const today = dayOf(Date.now());
-  await withTransaction(pool, (client) =>
-    createPartitions(
-      client,
-      Array.from({ length: DAYS + 1 }, (_, ago) => today - ago),
-    ),
-  );
+  const days = Array.from({ length: DAYS + 1 }, (_, ago) => weekOf(Date.now() - ago * DAY_MS));
+  await withTransaction(pool, (client) => createPartitions(client, new Set(days)));
   await pool.query(`INSERT INTO deployment SELECT ${uuidOf('n')}, $1, $2 FROM generate_series(0, 9) n`, [
     organizationId,
     workspaceId,

@@ -22,7 +22,7 @@ export const configSchema = Type.Object({
     default: 30,
     minimum: 1,
     maximum: 365,
-    description: 'Days for which a run is kept from its creation on.',
+    description: 'Days for which a run is shown from its creation on; it is gone a week later.',
   }),
   RUN_HISTORY_RUNS_PER_DEPLOYMENT_MAX: Type.Integer({
     default: 10_000_000,

@@ -39,8 +39,11 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Services of the platform answer within milliseconds or not at all. */
 const QUESTION_TIMEOUT_MS = 3_000;
 const DELETIONS_EVERY_MS = 300_000;
-/** A statement that callers wait for takes a second at most; one of a sweep may take longer. */
 const STATEMENT_TIMEOUT_MS = 60_000;
+/** Callers wait for these. */
+const SEARCH_TIMEOUT_MS = 2_000;
+/** Connections of the writer, which waits for its turn, and of what removes and counts. */
+const WRITING_CONNECTIONS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 const CLIENT_ID = 'runyard-run-history';
@@ -53,9 +56,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const internalClient = (service: string, url: string) =>
     new InternalClient({ service, url, internalToken: config.INTERNAL_TOKEN, timeoutMs: QUESTION_TIMEOUT_MS });
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
-  const pool = await retryStartStep(() => openDatabase(config), context);
+  const pool = openPoolOf(config, { max: WRITING_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   lifecycle.onStop('database', () => pool.end());
-  reportPoolMetrics(pool, metrics);
+  await retryStartStep(async () => {
+    await checkPooler(pool);
+    await applyMigrations(pool, migrationsDir);
+  }, context);
+  const max = Math.max(1, config.DATABASE_POOL_SIZE - WRITING_CONNECTIONS);
+  const searchPool = openPoolOf(config, { max, statementTimeoutMs: SEARCH_TIMEOUT_MS });
+  lifecycle.onStop('database for searches', () => searchPool.end());
+  reportPoolMetrics(searchPool, metrics);
 
   const deployments = new KnownDeployments({
     pool,
@@ -89,7 +99,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     });
   follow(
     'runs',
-    runBus.subscribe({ topics: ['runs'], group, from: 'earliest', onEvents: (events) => journal.apply(events) }),
+    runBus.subscribe({
+      topics: ['runs'],
+      group,
+      from: 'earliest',
+      onEvents: (events, _topic, source) => journal.apply(events, source),
+    }),
   );
   const onDeploymentEvent = async () => {
     await deployments.refresh();
@@ -119,32 +134,23 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: createPrincipalVerifier({ audience: 'run-history', jwksUrl }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['run-history'],
-    operations: withMiddleware(runRoutes({ pool, visible, search: new RunSearch(pool) }), [
-      mapDatabaseOutages,
-      requireRunPermission,
-    ]),
+    operations: withMiddleware(
+      runRoutes({ pool: searchPool, visible, search: new RunSearch({ pool: searchPool, retentionDays }) }),
+      [mapDatabaseOutages, requireRunPermission],
+    ),
   });
   earlyListener.serve(app);
   lifecycle.ready();
 }
 
-async function openDatabase(config: Config): Promise<pg.Pool> {
-  const pool = openPool({
+function openPoolOf(config: Config, limits: { max: number; statementTimeoutMs: number }): pg.Pool {
+  return openPool({
+    ...limits,
     connectionString: config.DATABASE_URI,
-    max: config.DATABASE_POOL_SIZE,
     applicationName: 'runyard-run-history',
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
-  try {
-    await checkPooler(pool);
-    await applyMigrations(pool, migrationsDir);
-    return pool;
-  } catch (error) {
-    await pool.end();
-    throw error;
-  }
 }
 
 /**

@@ -180,7 +180,8 @@ describe('the runs of a workspace', () => {
       history.newRun(await history.addDeployment()),
       history.newRun(await history.addDeployment()),
     ];
-    await history.publish(...successOf(seen), ...successOf(hidden));
+    await history.publish(...successOf(seen));
+    await history.publish(...successOf(hidden));
     const ids = [seen.deploymentId, hidden.deploymentId];
     await history.waitForRuns(2, { deployment_ids: ids });
     history.callers.left.set(hidden.deploymentId, ['deployments:read']);
@@ -196,6 +197,12 @@ describe('the runs of a workspace', () => {
       });
       expect(facets.body.runs).toBe(1);
     }
+    history.callers.left.set(seen.deploymentId, ['deployments:read']);
+    const nothing = await history.call<RunSearchPage>('POST', '/v2/runs/search', {
+      body: { deployment_ids: ids },
+      as: { permissions: ['runs:read'], bounded_by_policies: true },
+    });
+    expect(nothing.body.next_cursor).toBeNull();
     const without = { permissions: [], bounded_by_policies: true };
     expect((await history.call('POST', '/v2/runs/search', { body: {}, as: without })).status).toBe(403);
   });
@@ -209,6 +216,8 @@ it.each<[string, object]>([
   ['too many', { limit: 201 }],
   ['an empty list', { graph_ids: [] }],
   ['a time without a form', { created_after: 'yesterday' }],
+  ['a time that is none', { created_before: '2026-11-30T23:59:60Z' }],
+  ['metadata nested too deeply', { metadata: { a: JSON.parse('['.repeat(1_000) + ']'.repeat(1_000)) } }],
   ['a wide filter on metadata', { metadata: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, i])) }],
 ])('a search for %s is refused', async (_, body) => {
   const answer = await history.call<{ detail: unknown[] }>('POST', '/v2/runs/search', { body });
@@ -219,8 +228,10 @@ it.each<[string, object]>([
   ['characters that Postgres cannot keep', { creators: ['a\u0000b'], error: '\u0000', graph_ids: ['\ud800'] }],
   ['metadata with such characters', { metadata: { 'a\u0000': '\ud800' } }],
   ['operators of text search', { error: `'&|!():* \\ <->` }],
-  ['a time far away', { created_after: '0001-01-01T00:00:00Z', created_before: '9999-12-31T23:59:59Z' }],
-  ['deep metadata', { metadata: { a: JSON.parse('['.repeat(500) + ']'.repeat(500)) } }],
+  ['a time far away', { created_after: '0000-01-01T00:00:00Z', created_before: '9999-12-31T23:59:59-14:00' }],
+  ['deep metadata', { metadata: { a: JSON.parse('['.repeat(90) + ']'.repeat(90)) } }],
+  ['metadata without a value', { metadata: { a: {} } }],
+  ['several things that have an index each', { statuses: ['error'], creators: ['me'], assistant_ids: [randomUUID()] }],
 ])('a search for %s is answered', async (_, body) => {
   expect((await history.call('POST', '/v2/runs/search', { body })).status).toBe(200);
 });

@@ -8,10 +8,13 @@ const run = {
   assistant_id: Type.String({ format: 'uuid' }),
 };
 
-/** Bytes of a run's metadata as JSON above which its event leaves them out: every event has to fit into a topic. */
-export const EVENT_METADATA_BYTES_MAX = 16_384;
+/**
+ * Bytes of a run's metadata as JSON above which its event leaves them out. Over Redis, events of an hour are in the memory
+ * of the server that runs need too.
+ */
+export const EVENT_METADATA_BYTES_MAX = 4_096;
 /** Characters of an error's message that an event carries: the rest is with the run itself. */
-export const EVENT_ERROR_CHARACTERS_MAX = 4_000;
+export const EVENT_ERROR_CHARACTERS_MAX = 2_000;
 
 /** The maker of the run, as agent-api knows it. */
 const RunCreator = Type.Object({
@@ -24,7 +27,7 @@ const RunCreator = Type.Object({
 
 const RunError = Type.Object({
   error: Type.String({ description: 'Its class: `ValueError`.' }),
-  message: Type.String({ description: 'At most 4,000 characters; longer ones are cut.' }),
+  message: Type.String({ description: 'At most 2,000 characters; longer ones are cut.' }),
 });
 
 const example = {
@@ -43,7 +46,7 @@ export const RunCreated = cloudEvent(
     metadata: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          'Metadata of the run as they are stored, encrypted where the project encrypts them. Left out above 16 KiB.',
+          'Metadata of the run as they are stored, encrypted where the project encrypts them. Left out above 4 KiB.',
       }),
     ),
     creator: Type.Optional(RunCreator),

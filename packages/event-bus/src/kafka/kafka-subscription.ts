@@ -148,7 +148,7 @@ export class KafkaSubscription {
       for (const messages of this.#delivery.batchesOf(batch.messages)) {
         if (!isRunning() || isStale() || signal.aborted) return;
         const texts = messages.map(({ value }) => value?.toString() ?? '');
-        await this.#delivery.deliver(topic, texts, signal);
+        await this.#delivery.deliver({ topic }, texts, signal);
         resolveOffset(messages.at(-1)!.offset);
       }
     } catch (error) {

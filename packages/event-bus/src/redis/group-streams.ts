@@ -1,37 +1,51 @@
-import type { TopicName } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
 import type { Redis } from 'ioredis';
+import type { Origin } from '../delivery.ts';
 import type { RedisBusConfig, SubscribeOptions } from '../event-bus.ts';
 import { streamKey } from './stream-key.ts';
+
+/** A stream of another bus that does not exist yet, or cannot be read, is looked at again after so long. */
+const LOOK_AGAIN_MS = 1_000;
+const LONGEST_MS = 60_000;
 
 /** The streams that a group reads, with the group on each of them. */
 export class GroupStreams {
   readonly #redis: Redis;
   readonly #config: RedisBusConfig;
   readonly #options: SubscribeOptions;
+  readonly #logger: Logger;
   /** Streams that have the group. */
   readonly #grouped = new Set<string>();
+  /** Monotonic times before which streams are not looked at, and the milliseconds that they waited. */
+  readonly #waiting = new Map<string, { until: number; forMs: number }>();
   /** True when groups were lost with the streams: everything in these is newer then. */
   #isRecreating = false;
 
-  constructor(redis: Redis, config: RedisBusConfig, options: SubscribeOptions) {
+  constructor(redis: Redis, config: RedisBusConfig, options: SubscribeOptions, logger: Logger) {
     this.#redis = redis;
     this.#config = config;
     this.#options = options;
+    this.#logger = logger;
+  }
+
+  /** True when the streams are those of other buses, whose owners may do anything with them. */
+  get areOfOthers(): boolean {
+    return this.#config.sources !== undefined;
   }
 
   /**
-   * Creates the group where it is missing, and returns the streams that have it with their topics. A stream of another
-   * bus is not created: it is left out until its owner has begun it.
+   * Creates the group where it is missing, and returns the streams that have it. A stream of another bus is not created:
+   * it is left out until its owner has begun it.
    */
-  async open(): Promise<Map<string, TopicName>> {
-    const { sources } = this.#config;
-    const prefixes = sources?.() ?? [this.#config.prefix];
-    const streams = new Map(
-      prefixes.flatMap((prefix) => this.#options.topics.map((topic) => [streamKey(prefix, topic), topic] as const)),
+  async open(): Promise<Map<string, Origin>> {
+    const streams = this.#list();
+    const now = performance.now();
+    const missing = [...streams.keys()].filter(
+      (stream) => !this.#grouped.has(stream) && !((this.#waiting.get(stream)?.until ?? 0) > now),
     );
-    const missing = [...streams.keys()].filter((stream) => !this.#grouped.has(stream));
-    await Promise.all(missing.map((stream) => this.#create(stream, sources === undefined)));
-    if (missing.length > 0) this.#isRecreating = false;
+    await Promise.all(missing.map((stream) => (this.areOfOthers ? this.#join(stream) : this.#create(stream))));
+    this.#isRecreating = false;
+    for (const stream of this.#waiting.keys()) if (!streams.has(stream)) this.#waiting.delete(stream);
     return new Map([...streams].filter(([stream]) => this.#grouped.has(stream)));
   }
 
@@ -41,17 +55,56 @@ export class GroupStreams {
     this.#isRecreating = true;
   }
 
-  async #create(stream: string, isOwn: boolean): Promise<void> {
-    const from = this.#options.from === 'latest' && !this.#isRecreating ? '$' : '0';
-    const { group } = this.#options;
+  /** Leaves out a stream of another bus that cannot be read, for longer each time. */
+  setAside(stream: string, error: unknown): void {
+    this.#grouped.delete(stream);
+    const forMs = Math.min(LONGEST_MS, 2 * (this.#waiting.get(stream)?.forMs ?? LOOK_AGAIN_MS / 2));
+    this.#waiting.set(stream, { until: performance.now() + forMs, forMs });
+    this.#logger.warn('event stream cannot be read, will retry', { stream, retryInMs: forMs, error });
+  }
+
+  #list(): Map<string, Origin> {
+    const { prefix, sources } = this.#config;
+    const { topics } = this.#options;
+    if (!sources) return new Map(topics.map((topic) => [streamKey(prefix, topic), { topic }]));
+    return new Map(
+      sources().flatMap((source) => topics.map((topic) => [streamKey(source, topic), { topic, source }] as const)),
+    );
+  }
+
+  async #create(stream: string): Promise<void> {
     try {
-      if (isOwn) await this.#redis.xgroup('CREATE', stream, group, from, 'MKSTREAM');
-      else await this.#redis.xgroup('CREATE', stream, group, from);
+      await this.#redis.xgroup('CREATE', stream, this.#options.group, this.#begin(), 'MKSTREAM');
     } catch (error) {
-      const { message } = error as Error;
-      if (!isOwn && message.includes('requires the key to exist')) return;
-      if (!message.startsWith('BUSYGROUP')) throw error;
+      if (!isThere(error)) throw error;
     }
     this.#grouped.add(stream);
   }
+
+  async #join(stream: string): Promise<void> {
+    try {
+      await this.#redis.xgroup('CREATE', stream, this.#options.group, this.#begin());
+    } catch (error) {
+      if (!isReply(error)) throw error;
+      if (error.message.includes('requires the key to exist')) {
+        this.#waiting.set(stream, { until: performance.now() + LOOK_AGAIN_MS, forMs: LOOK_AGAIN_MS });
+        return;
+      }
+      if (!isThere(error)) return this.setAside(stream, error);
+    }
+    this.#grouped.add(stream);
+  }
+
+  #begin(): '$' | '0' {
+    return this.#options.from === 'latest' && !this.#isRecreating ? '$' : '0';
+  }
+}
+
+/** Returns whether Redis itself has answered with this error. */
+export function isReply(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+function isThere(error: unknown): boolean {
+  return isReply(error) && error.message.startsWith('BUSYGROUP');
 }

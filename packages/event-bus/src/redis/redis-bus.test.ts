@@ -185,4 +185,44 @@ describe('a subscription of several buses', () => {
     expect(got.toSorted()).toEqual(published.toSorted());
     await second.close();
   });
+
+  it('goes on with the others while one cannot be read, and with that one when it can', async () => {
+    const [broken, other] = namesOfParts();
+    const stream = `{${broken}}:bus:runyard.organizations`;
+    await admin.set(stream, 'no stream');
+    const all = openAll([broken, other]);
+    await follow(all);
+    const first = await publishTo(other);
+    await waitFor(() => got.includes(first));
+    await admin.del(stream);
+    const second = await publishTo(broken);
+    await waitFor(() => got.includes(second));
+    // An owner may also take away the group.
+    await admin.xgroup('DESTROY', stream, 'all');
+    const third = await publishTo(other);
+    await waitFor(() => got.includes(third));
+    const fourth = await publishTo(broken);
+    await waitFor(() => got.includes(fourth));
+    await all.close();
+  });
+
+  it('reads any number of them, and says which one has an event', async () => {
+    const sources = Array.from({ length: 45 }, (_, index) => `${redis.prefix}:${index}`);
+    const published = await Promise.all(sources.map(publishTo));
+    const all = openAll(sources);
+    const from = new Map<string, string | undefined>();
+    await all.subscribe({
+      topics: ['organizations'],
+      group: 'many',
+      from: 'earliest',
+      onEvents: async (events, _topic, source) => {
+        for (const { id } of events) from.set(id, source);
+      },
+    });
+    await waitFor(() => from.size === sources.length);
+    expect(published.map((id) => from.get(id))).toEqual(sources);
+    const late = await publishTo(sources[44]!);
+    await waitFor(() => from.get(late) === sources[44]);
+    await all.close();
+  });
 });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TopicName } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import type { Redis } from 'ioredis';
-import { Delivery } from '../delivery.ts';
+import { Delivery, type Origin } from '../delivery.ts';
 import {
   BusClosedError,
   type BusContext,
@@ -12,7 +11,7 @@ import {
   type SubscribeOptions,
 } from '../event-bus.ts';
 import { GroupLease } from './group-lease.ts';
-import { GroupStreams } from './group-streams.ts';
+import { GroupStreams, isReply } from './group-streams.ts';
 import { openBlockingConnection } from './redis-connection.ts';
 
 const BLOCK_MS = 2_000;
@@ -25,6 +24,8 @@ const GATHER_MS = 250;
 const RETRY_PAUSE_MS = 500;
 /** Milliseconds after which streams are looked for again where none exists yet. */
 const NO_STREAMS_PAUSE_MS = 1_000;
+/** Streams of one read: its answer is in memory at once. */
+const STREAMS_OF_READ = 20;
 /**
  * Every active member uses the same consumer name, so that entries which the last active member read and did not
  * confirm are its successor's own backlog.
@@ -46,7 +47,7 @@ export class RedisSubscription {
   readonly #lease: GroupLease;
   readonly #reader: Redis;
   readonly #streams: GroupStreams;
-  /** Maximum number of entries of each stream in one read. */
+  /** Maximum number of entries of each stream in one read; of streams of other buses, of all of them. */
   readonly #entriesOfRead: number;
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
@@ -57,7 +58,7 @@ export class RedisSubscription {
     this.#logger = context.logger.child({ group: options.group });
     this.#delivery = new Delivery(options, context);
     this.#reader = openBlockingConnection(config.url, `${config.prefix}-bus-${options.group}`);
-    this.#streams = new GroupStreams(redis, config, options);
+    this.#streams = new GroupStreams(redis, config, options, this.#logger);
     this.#entriesOfRead = options.onEvents ? EVENTS_OF_BATCH : ENTRIES_OF_READ;
     this.#lease = new GroupLease(redis, {
       key: `{${config.prefix}}:bus:active:${options.group}`,
@@ -117,38 +118,77 @@ export class RedisSubscription {
         }
         const behind = [...streams.keys()].filter((stream) => !current.has(stream));
         const isBehind = behind.length > 0;
-        const read = await this.#read(isBehind ? behind : [...streams.keys()], isBehind ? '0' : '>');
-        for (const [stream, entries] of read) await this.#handle(stream, streams.get(stream)!, entries);
-        if (!isBehind) await this.#letGather(read);
-        const stillBehind = new Set(read.filter(([, entries]) => entries.length > 0).map(([stream]) => stream));
-        for (const stream of behind) if (!stillBehind.has(stream)) current.add(stream);
+        const names = isBehind ? behind : [...streams.keys()];
+        const { isFull, withEntries } = await this.#handleAll(streams, names, isBehind ? '0' : '>');
+        if (this.#options.onEvents && !isBehind && !isFull) await this.#pause(GATHER_MS);
+        for (const stream of behind) if (!withEntries.has(stream)) current.add(stream);
       }
     } finally {
       stopRenewing();
     }
   }
 
-  async #handle(stream: string, topic: TopicName, entries: Entry[]): Promise<void> {
+  /**
+   * Reads streams, in parts where they are many, and handles what they have. Returns which had entries, and whether one
+   * may have more of them.
+   */
+  async #handleAll(
+    streams: ReadonlyMap<string, Origin>,
+    names: string[],
+    from: '0' | '>',
+  ): Promise<{ isFull: boolean; withEntries: Set<string> }> {
+    const withEntries = new Set<string>();
+    let isFull = false;
+    const waits = from === '>' && names.length <= STREAMS_OF_READ;
+    for (let start = 0; start < names.length && this.#lease.isHeld; start += STREAMS_OF_READ) {
+      const part = names.slice(start, start + STREAMS_OF_READ);
+      for (const [stream, entries] of await this.#read(part, from, waits)) {
+        if (entries.length > 0) withEntries.add(stream);
+        isFull ||= entries.length >= this.#entriesOf(part.length);
+        await this.#handle(stream, streams.get(stream)!, entries);
+      }
+    }
+    return { isFull, withEntries };
+  }
+
+  async #handle(stream: string, origin: Origin, entries: Entry[]): Promise<void> {
     for (const batch of this.#delivery.batchesOf(entries)) {
       if (!this.#lease.isHeld) return;
       // An entry may be trimmed between its delivery and its confirmation.
       const texts = batch.flatMap(([, fields]) => fields?.[fields.indexOf('event') + 1] ?? []);
-      await this.#delivery.deliver(topic, texts, this.#closing.signal);
+      await this.#delivery.deliver(origin, texts, this.#closing.signal);
       await this.#redis.xack(stream, this.#options.group, ...batch.map(([id]) => id));
     }
   }
 
-  /** Pauses a subscription with batches, unless more entries than it has read wait already. */
-  async #letGather(read: EntriesByStream): Promise<void> {
-    if (!this.#options.onEvents || read.some(([, entries]) => entries.length === this.#entriesOfRead)) return;
-    await this.#pause(GATHER_MS);
+  /** Entries of each stream in a read of several streams: those of other buses share the room. */
+  #entriesOf(streams: number): number {
+    return this.#streams.areOfOthers ? Math.ceil(this.#entriesOfRead / streams) : this.#entriesOfRead;
   }
 
-  /** Reads the backlog (`0`), or waits for new entries (`>`). */
-  async #read(streams: string[], from: '0' | '>'): Promise<EntriesByStream> {
+  /**
+   * Reads the backlog (`0`) or new entries (`>`). What one owner does to its stream stops no other: where several streams
+   * cannot be read together, each is read by itself.
+   */
+  async #read(streams: string[], from: '0' | '>', waits: boolean): Promise<EntriesByStream> {
+    try {
+      return await this.#readTogether(streams, from, waits);
+    } catch (error) {
+      if (!this.#streams.areOfOthers || !isReply(error)) throw error;
+      if (streams.length === 1) {
+        this.#streams.setAside(streams[0]!, error);
+        return [];
+      }
+      const read: EntriesByStream = [];
+      for (const stream of streams) read.push(...(await this.#read([stream], from, false)));
+      return read;
+    }
+  }
+
+  async #readTogether(streams: string[], from: '0' | '>', waits: boolean): Promise<EntriesByStream> {
     const arguments_ = [
-      ...['GROUP', this.#options.group, CONSUMER, 'COUNT', String(this.#entriesOfRead)],
-      ...(from === '>' ? ['BLOCK', String(BLOCK_MS)] : []),
+      ...['GROUP', this.#options.group, CONSUMER, 'COUNT', String(this.#entriesOf(streams.length))],
+      ...(waits ? ['BLOCK', String(BLOCK_MS)] : []),
       ...['STREAMS', ...streams, ...streams.map(() => from)],
     ];
     const watchdog = setTimeout(() => this.#reader.disconnect(true), BLOCK_MS + UNRESPONSIVE_MS);

@@ -58,46 +58,61 @@ it('the status follows the newest attempt', () => {
   ]);
 });
 
+/** Applies events one after the other, as the journal does, and counts what becomes of the run. */
+function count(events: RunEvent[], from?: StoredRun) {
+  const changes = new StatisticChanges();
+  let run = from;
+  for (const each of events) {
+    const after = applyRunEvent(run, each, 'workspace');
+    changes.add(run, after, new Date(each.time).toISOString());
+    run = after;
+  }
+  return { run, counts: changes.counts, latencies: changes.latencies };
+}
+
 it('events that come again, from wherever delivery begins anew, change nothing and count for nothing', () => {
   for (let upTo = 1; upTo <= STORY.length; upTo += 1) {
     for (let again = 0; again < upTo; again += 1) {
       const before = apply(STORY.slice(0, upTo));
-      const after = apply(STORY.slice(again, upTo), before);
-      expect(after).toEqual(before);
-      const changes = new StatisticChanges();
-      changes.add(before, after);
-      expect([changes.counts, changes.latencies]).toEqual([[], []]);
+      // While they come again, the run may be in a former status; when all have come, it is as before.
+      const { run, counts, latencies } = count(STORY.slice(again, upTo), before);
+      expect(run).toEqual(before);
+      expect([counts, latencies]).toEqual([[], []]);
     }
   }
 });
 
-it('every order in which batches divide the events counts the same', () => {
-  const totals = (parts: RunEvent[][]) => {
-    const counts = { created: 0, error: 0, retried: 0, latencies: 0 };
-    let run: StoredRun | undefined;
-    for (const part of parts) {
-      const after = apply(part, run);
-      const changes = new StatisticChanges();
-      changes.add(run, after);
-      for (const row of changes.counts.filter(({ step }) => step === 'day')) {
-        counts.created += row.created;
-        counts.error += row.error;
-        counts.retried += row.retried;
-      }
-      counts.latencies += changes.latencies.filter(({ step }) => step === 'day').length;
-      run = after;
-    }
-    return counts;
-  };
-  const expected = { created: 1, error: 1, retried: 1, latencies: 2 };
-  expect(totals([STORY])).toEqual(expected);
-  expect(totals(STORY.map((each) => [each]))).toEqual(expected);
-  expect(totals([STORY.slice(0, 2), STORY.slice(2)])).toEqual(expected);
+it('what becomes of a run counts in the minute in which it happens', () => {
+  const late = STORY.map((each, index) => ({
+    ...each,
+    time: new Date(Date.UTC(2026, 10, 20, 12, index)).toISOString(),
+  }));
+  const { counts, latencies } = count(late);
+  const minutes = counts.filter(({ step }) => step === 'minute');
+  const minuteOf = (counted: 'created' | 'retried' | 'error') =>
+    minutes.filter((row) => row[counted] > 0).map(({ start }) => start.slice(14, 16));
+  expect([minuteOf('created'), minuteOf('retried'), minuteOf('error')]).toEqual([['00'], ['03'], ['04']]);
+  expect(latencies.filter(({ step }) => step === 'day').map(({ measure, runs }) => [measure, runs])).toEqual([
+    ['queue', 1],
+    ['duration', 1],
+  ]);
+});
+
+it('a text that no index takes and no filter names is cut', () => {
+  const long = 'x'.repeat(5_000);
+  const run = apply([
+    event(0, 'created', { graph_id: long, creator: { kind: 'project_user', identity: long, key_id: long } }),
+    event(1, 'finished', { attempt: 1, status: 'error', error: { error: long, message: 'm' } }),
+  ]);
+  const { graph_id, creator, creator_key_id, error_class } = run;
+  expect([graph_id, creator, creator_key_id, error_class].map((text) => text?.length)).toEqual([255, 255, 255, 255]);
 });
 
 it('a run whose creation the journal never got is known by its other events', () => {
   const run = apply(STORY.slice(1));
   expect(run).toMatchObject({ status: 'error', created_at: null, graph_id: null, queue_ms: null, duration_ms: 8000 });
+  // The start of a later attempt is not that of the run.
+  expect(apply(STORY.slice(2))).toMatchObject({ status: 'error', started_at: null, duration_ms: null });
   expect(apply([STORY[0]!], run)).toMatchObject({ status: 'error', graph_id: 'agent', queue_ms: 1000 });
 });
 

@@ -4,6 +4,7 @@ import type { StoredAttempt, StoredRun } from '../runs/stored-run.ts';
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const INTEGER_MAX = 2 ** 31 - 1;
+const TEXT_MAX = 255;
 
 /**
  * Returns the run after one more of its events. Events come in order and at least once: an old one that comes again
@@ -74,12 +75,12 @@ function creationBy(event: EventOf<'runyard.run.created'>): Partial<StoredRun> {
   const { graph_id = null, metadata = null, creator } = event.data;
   return {
     created_at: timeOf(event),
-    graph_id,
+    graph_id: graph_id && cut(graph_id),
     metadata,
     cron_id: uuidOrNull(metadata?.cron_id),
-    creator_kind: creator?.kind ?? null,
-    creator: creator?.identity || null,
-    creator_key_id: creator?.key_id ?? null,
+    creator_kind: creator ? cut(creator.kind) : null,
+    creator: creator?.identity ? cut(creator.identity) : null,
+    creator_key_id: creator?.key_id === undefined ? null : cut(creator.key_id),
   };
 }
 
@@ -87,7 +88,8 @@ function startBy(run: StoredRun, event: EventOf<'runyard.run.started'>): Partial
   const { attempt, revision_id } = event.data;
   const isNewest = attempt >= run.attempt;
   return {
-    started_at: run.started_at ?? timeOf(event),
+    // A journal that begins within a run does not know when that started.
+    started_at: run.started_at ?? (attempt === 1 ? timeOf(event) : null),
     ...(isNewest && { attempt, revision_id: uuidOrNull(revision_id) ?? run.revision_id }),
     ...(isNewest && run.ended_at === null && { status: 'running' }),
   };
@@ -99,7 +101,7 @@ function endBy(run: StoredRun, event: EventOf<'runyard.run.finished'>): Partial<
     status,
     attempt: Math.max(run.attempt, attempt),
     ended_at: timeOf(event),
-    error_class: error?.error ?? null,
+    error_class: error ? cut(error.error) : null,
     error_message: error?.message ?? null,
   };
 }
@@ -116,6 +118,11 @@ function withDurations(run: StoredRun): StoredRun {
 function millisecondsBetween(start: string | null, end: string | null): number | null {
   if (start === null || end === null) return null;
   return Math.min(INTEGER_MAX, Math.max(0, Date.parse(end) - Date.parse(start)));
+}
+
+/** Cuts a text that an index has and that filters name: neither takes a longer one. */
+function cut(text: string): string {
+  return text.slice(0, TEXT_MAX);
 }
 
 /** Returns the time in the one form that the journal has. */

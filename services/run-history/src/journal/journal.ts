@@ -1,5 +1,13 @@
 import type { CloudEvent, RunEvent } from '@runyard/contracts';
-import { isDataError, withTransaction } from '@runyard/database';
+import {
+  isConnectionLost,
+  isLockTimeout,
+  isPoolBusy,
+  isRetryable,
+  isTimeoutOrOutOfMemory,
+  isUnavailable,
+  withTransaction,
+} from '@runyard/database';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import { timeOfId } from '../runs/run-id-time.ts';
@@ -7,7 +15,8 @@ import type { StoredRun } from '../runs/stored-run.ts';
 import { StatisticChanges } from '../statistics/statistic-changes.ts';
 import { writeStatistics } from '../statistics/write-statistics.ts';
 import { applyRunEvent, attemptOf } from './apply-event.ts';
-import { createPartitions, type Day, dayOf, takeWriterLock } from './partitions.ts';
+import { findFault, type LeftOut } from './check-event.ts';
+import { createPartitions, takeWriterLock, weekOf } from './partitions.ts';
 import { readRuns, writeAttempts, writeRuns } from './write-runs.ts';
 
 /** Says which workspaces deployments belong to. */
@@ -24,18 +33,10 @@ interface Dependencies {
   metrics: Metrics;
 }
 
-/** An id may be ahead of the clock here by so many days. */
-const DAYS_AHEAD = 1;
-
-/** Why an event is not in the journal. */
-type LeftOut = 'unknown_deployment' | 'other_deployment' | 'expired' | 'invalid_id' | 'refused';
-
 /** Keeps what the events of runs say, each of them once. */
 export class Journal {
   readonly #dependencies: Dependencies;
   readonly #instruments: ReturnType<typeof instrumentsOf>;
-  /** Days whose partitions are known to exist. */
-  readonly #days = new Set<Day>();
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -43,66 +44,57 @@ export class Journal {
   }
 
   /**
-   * Applies events of the topic `runs`, those of each run in their order. All of them or none are stored when it throws
-   * because the database or control-plane is away. One that the database refuses by itself is left out.
+   * Applies events of the topic `runs`, those of each run in their order. When the database or control-plane is away, it
+   * throws, and the events have to come again. An event that fails for any other reason is left out.
+   *
+   * @param source see `findFault`
    */
-  async apply(events: readonly CloudEvent[]): Promise<void> {
-    const accepted = await this.#accept(events as readonly RunEvent[]);
-    if (accepted.length > 0) await this.#storeAllButRefused(accepted);
-    this.#instruments.lag.set(Math.max(0, (Date.now() - Date.parse(events[0]!.time)) / 1000));
-  }
-
-  async #accept(events: readonly RunEvent[]): Promise<AcceptedEvent[]> {
-    const deploymentIds = new Set(events.map(({ data }) => data.deployment_id.toLowerCase()));
-    const workspaces = await this.#dependencies.deployments.findWorkspaces(deploymentIds);
-    const accepted: AcceptedEvent[] = [];
-    for (const event of events) {
-      const workspaceId = workspaces.get(event.data.deployment_id.toLowerCase());
-      const day = this.#dayOf(event);
+  async apply(events: readonly CloudEvent[], source?: string): Promise<void> {
+    const valid = (events as readonly RunEvent[]).filter((event) => {
+      const fault = findFault(event, this.#dependencies.retentionDays, source);
+      if (fault) this.#leaveOut(event, fault);
+      return fault === undefined;
+    });
+    const [oldest] = valid;
+    if (!oldest) return;
+    // Before they are stored: while that fails, the lag grows.
+    this.#instruments.lag.set(Math.max(0, (Date.now() - Date.parse(oldest.time)) / 1000));
+    const workspaces = await this.#dependencies.deployments.findWorkspaces(new Set(valid.map(deploymentOf)));
+    const known = valid.flatMap((event) => {
+      const workspaceId = workspaces.get(deploymentOf(event));
       if (workspaceId === undefined) this.#leaveOut(event, 'unknown_deployment');
-      else if (typeof day === 'string') this.#leaveOut(event, day);
-      else accepted.push({ event, workspaceId, day });
-    }
-    return accepted;
+      return workspaceId === undefined ? [] : [{ event, workspaceId }];
+    });
+    await this.#storeAllButRefused(known);
   }
 
-  #dayOf({ data }: RunEvent): Day | 'expired' | 'invalid_id' {
-    const time = timeOfId(data.run_id);
-    if (time === undefined || dayOf(time) > dayOf(Date.now()) + DAYS_AHEAD) return 'invalid_id';
-    return dayOf(time) < oldestDay(this.#dependencies.retentionDays) ? 'expired' : dayOf(time);
-  }
-
-  /** Stores the events together, or one by one where the database refuses them together. */
+  /** Stores events together, or by halves where some of them cannot be stored. */
   async #storeAllButRefused(accepted: AcceptedEvent[]): Promise<void> {
+    if (accepted.length === 0) return;
     try {
-      await this.#store(accepted);
+      const left = await this.#store(accepted);
       for (const { event } of accepted) this.#instruments.events.inc({ kind: event.type });
+      for (const [reason, event] of left) this.#leaveOut(event, reason);
     } catch (error) {
-      if (!isDataError(error)) throw error;
+      if (mayPass(error)) throw error;
       if (accepted.length > 1) {
-        for (const each of accepted) await this.#storeAllButRefused([each]);
+        const middle = Math.ceil(accepted.length / 2);
+        await this.#storeAllButRefused(accepted.slice(0, middle));
+        await this.#storeAllButRefused(accepted.slice(middle));
         return;
       }
       const { event } = accepted[0]!;
-      this.#dependencies.logger.error('event of a run refused by the database', {
-        type: event.type,
-        id: event.id,
-        error,
-      });
+      this.#dependencies.logger.error('event of a run refused', { type: event.type, id: event.id, error });
       this.#leaveOut(event, 'refused');
     }
   }
 
-  async #store(accepted: AcceptedEvent[]): Promise<void> {
-    const { pool } = this.#dependencies;
-    const missing = new Set(accepted.map(({ day }) => day).filter((day) => !this.#days.has(day)));
-    const foreign = await withTransaction(pool, async (client) => {
+  #store(accepted: AcceptedEvent[]): Promise<[LeftOut, RunEvent][]> {
+    return withTransaction(this.#dependencies.pool, async (client) => {
       await takeWriterLock(client);
-      await createPartitions(client, missing);
+      await createPartitions(client, new Set(accepted.map(({ event }) => weekOf(timeOfId(event.data.run_id)!))));
       return storeEvents(client, accepted);
     });
-    for (const { event } of foreign) this.#leaveOut(event, 'other_deployment');
-    for (const day of missing) this.#days.add(day);
   }
 
   #leaveOut(event: RunEvent, reason: LeftOut): void {
@@ -115,48 +107,63 @@ export class Journal {
 interface AcceptedEvent {
   event: RunEvent;
   workspaceId: string;
-  /** The day of the run. */
-  day: Day;
 }
 
-/** Returns the first day whose runs are kept. */
-export function oldestDay(retentionDays: number): Day {
-  return dayOf(Date.now()) - retentionDays;
+const deploymentOf = ({ data }: RunEvent) => data.deployment_id.toLowerCase();
+const runOf = ({ data }: RunEvent) => data.run_id.toLowerCase();
+
+/** Returns whether the same events may be stored later: an event is not to blame. */
+function mayPass(error: unknown): boolean {
+  return [isUnavailable, isConnectionLost, isRetryable, isTimeoutOrOutOfMemory, isLockTimeout, isPoolBusy].some((is) =>
+    is(error),
+  );
 }
 
-/** Returns the events that were not stored: their run is one of another deployment, which alone may speak of it. */
-async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Promise<AcceptedEvent[]> {
-  const known = await readRuns(client, [...new Set(accepted.map(({ event }) => event.data.run_id.toLowerCase()))]);
-  const changed = new Map<string, StoredRun>();
-  const foreign: AcceptedEvent[] = [];
-  const own: RunEvent[] = [];
-  for (const each of accepted) {
-    const { event, workspaceId } = each;
-    const id = event.data.run_id.toLowerCase();
-    const run = changed.get(id) ?? known.get(id);
-    if (run && run.deployment_id !== event.data.deployment_id.toLowerCase()) {
-      foreign.push(each);
+/** Stores events under the lock of the writer. Returns those that were left out. */
+async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Promise<[LeftOut, RunEvent][]> {
+  const known = await readRuns(client, [...new Set(accepted.map(({ event }) => runOf(event)))]);
+  const kept = await readKeptDeployments(client, [...new Set(accepted.map(({ event }) => deploymentOf(event)))]);
+  const runs = new Map<string, StoredRun>();
+  const statistics = new StatisticChanges();
+  const leftOut: [LeftOut, RunEvent][] = [];
+  const stored: RunEvent[] = [];
+  for (const { event, workspaceId } of accepted) {
+    const before = runs.get(runOf(event)) ?? known.get(runOf(event));
+    // Only its own deployment may speak of a run.
+    const isForeign = before !== undefined && before.deployment_id !== deploymentOf(event);
+    if (isForeign || !kept.has(deploymentOf(event))) {
+      leftOut.push([isForeign ? 'other_deployment' : 'unknown_deployment', event]);
       continue;
     }
-    changed.set(id, applyRunEvent(run, event, workspaceId));
-    own.push(event);
+    const after = applyRunEvent(before, event, workspaceId);
+    statistics.add(before, after, new Date(event.time).toISOString());
+    runs.set(runOf(event), after);
+    stored.push(event);
   }
-  if (own.length === 0) return foreign;
-  const statistics = new StatisticChanges();
-  for (const [id, run] of changed) statistics.add(known.get(id), run);
-  await writeRuns(client, [...changed.values()]);
+  if (stored.length === 0) return leftOut;
+  await writeRuns(client, [...runs.values()]);
   await writeAttempts(
     client,
-    own.flatMap((event) => attemptOf(event) ?? []),
+    stored.flatMap((event) => attemptOf(event) ?? []),
   );
   await writeStatistics(client, statistics);
-  return foreign;
+  return leftOut;
+}
+
+/** Returns those of the deployments whose history is not being removed. */
+async function readKeptDeployments(client: pg.ClientBase, deploymentIds: string[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ deployment_id: string }>({
+    name: 'history_kept_deployments',
+    text: 'SELECT deployment_id FROM deployment WHERE deployment_id = ANY($1::uuid[]) AND NOT is_deleted',
+    values: [deploymentIds],
+  });
+  return new Set(rows.map((row) => row.deployment_id));
 }
 
 function instrumentsOf(metrics: Metrics) {
   return {
     events: metrics.counter('run_history_events_total', 'Events of runs that were stored.', ['kind']),
     leftOut: metrics.counter('run_history_left_out_total', 'Events of runs that are not in the journal.', ['reason']),
-    lag: metrics.gauge('run_history_lag_seconds', 'Age of the oldest event of the newest batch when it was stored.'),
+    lag: metrics.gauge('run_history_lag_seconds', 'Age of the oldest event of the batch that is stored, or was last.'),
   };
 }

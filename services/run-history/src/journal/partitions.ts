@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import { lowestIdAt } from '../runs/run-id-time.ts';
 
-const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * 86_400_000;
 
-/** Tables of which each day has partitions. */
+/** Tables of which each week has partitions. */
 const TABLES = ['run', 'run_attempt'] as const;
 
-/** The number of a day (UTC) since 1970. */
-export type Day = number;
+/** The number of a week since 1970, from Thursday on. */
+export type Week = number;
 
-export function dayOf(time: number): Day {
-  return Math.floor(time / DAY_MS);
+export function weekOf(time: number): Week {
+  return Math.floor(time / WEEK_MS);
 }
 
 /**
@@ -22,33 +22,36 @@ export async function takeWriterLock(client: pg.ClientBase): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('journal', 0))`);
 }
 
-/** Creates partitions of days, under the lock of the writer. */
-export async function createPartitions(client: pg.ClientBase, days: Iterable<Day>): Promise<void> {
-  for (const day of days) {
-    const bounds = `FROM ('${lowestIdAt(day * DAY_MS)}') TO ('${lowestIdAt((day + 1) * DAY_MS)}')`;
-    for (const table of TABLES) {
-      await client.query(
-        `CREATE TABLE IF NOT EXISTS ${partitionOf(table, day)} PARTITION OF ${table} FOR VALUES ${bounds}`,
-      );
-    }
+/** Creates the partitions of weeks that are missing, under the lock of the writer. */
+export async function createPartitions(client: pg.ClientBase, weeks: ReadonlySet<Week>): Promise<void> {
+  const wanted = [...weeks].flatMap((week) => TABLES.map((table) => ({ week, table, name: partitionOf(table, week) })));
+  const { rows: missing } = await client.query<{ name: string }>({
+    name: 'history_missing_partitions',
+    text: 'SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL',
+    values: [wanted.map(({ name }) => name)],
+  });
+  const names = new Set(missing.map(({ name }) => name));
+  for (const { week, table, name } of wanted.filter((each) => names.has(each.name))) {
+    const bounds = `FROM ('${lowestIdAt(week * WEEK_MS)}') TO ('${lowestIdAt((week + 1) * WEEK_MS)}')`;
+    await client.query(`CREATE TABLE ${name} PARTITION OF ${table} FOR VALUES ${bounds}`);
   }
 }
 
-/** Returns the days that have partitions. */
-export async function listPartitions(client: pg.ClientBase): Promise<Day[]> {
+/** Returns the weeks that have partitions. */
+export async function listPartitions(client: pg.Pool | pg.ClientBase): Promise<Week[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'run'::regclass`,
   );
-  return rows.map(({ name }) => dayOf(Date.parse(name.slice(-10).replaceAll('_', '-'))));
+  return rows.map(({ name }) => weekOf(Date.parse(name.slice(-10).replaceAll('_', '-'))));
 }
 
-/** Drops the partitions of a day, with all its runs, under the lock of the writer. */
-export async function dropPartitions(client: pg.ClientBase, day: Day): Promise<void> {
-  await client.query(`DROP TABLE IF EXISTS ${TABLES.map((table) => partitionOf(table, day)).join(', ')}`);
+/** Drops the partitions of a week, with all its runs, under the lock of the writer. */
+export async function dropPartitions(client: pg.ClientBase, week: Week): Promise<void> {
+  await client.query(`DROP TABLE IF EXISTS ${TABLES.map((table) => partitionOf(table, week)).join(', ')}`);
 }
 
-/** Returns `run_2026_12_01`. */
-function partitionOf(table: string, day: Day): string {
-  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+/** Returns `run_2026_11_26`, of its first day. */
+function partitionOf(table: string, week: Week): string {
+  const date = new Date(week * WEEK_MS).toISOString().slice(0, 10);
   return `${table}_${date.replaceAll('-', '_')}`;
 }

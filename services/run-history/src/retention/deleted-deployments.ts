@@ -1,6 +1,8 @@
+import { withTransaction } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import { removeRuns } from './remove-runs.ts';
+import { takeWriterLock } from '../journal/partitions.ts';
+import { deleteInSteps } from './delete-in-steps.ts';
 
 interface Dependencies {
   pool: pg.Pool;
@@ -9,16 +11,32 @@ interface Dependencies {
 }
 
 /**
- * Removes everything of deployments that control-plane does not have any more. Events are only hints: it is asked, so
- * that nobody can remove a history by writing to the bus. The row of a deployment goes last, so that a crash in between
- * leaves the rest to the next round.
+ * Removes everything of deployments that control-plane has deleted. Events are only hints: it is asked, so that nobody
+ * can remove a history by writing to the bus.
+ *
+ * @throws AggregateError when some of them still have something: the others do not wait for them
  */
-export async function removeDeletedDeployments({ pool, deployments, logger }: Dependencies): Promise<void> {
-  for (const deploymentId of await deployments.listDeleted()) {
-    const removed = await removeRuns(pool, { deploymentId });
-    for (const table of ['run_statistic', 'run_latency', 'deployment']) {
-      await pool.query(`DELETE FROM ${table} WHERE deployment_id = $1`, [deploymentId]);
-    }
-    logger.info('history of a deleted deployment removed', { deploymentId, removed });
+export async function removeDeletedDeployments(dependencies: Dependencies): Promise<void> {
+  const errors: unknown[] = [];
+  for (const deploymentId of await dependencies.deployments.listDeleted()) {
+    await removeDeployment(dependencies, deploymentId).catch((error: unknown) => errors.push(error));
   }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} deleted deployments still have a history`);
+}
+
+/**
+ * Marks the deployment first, under the lock of the writer: from then on nothing of it is written, by whichever process.
+ * Its row goes last, so that a crash in between leaves the rest to the next round.
+ */
+async function removeDeployment({ pool, logger }: Dependencies, deploymentId: string): Promise<void> {
+  await withTransaction(pool, async (client) => {
+    await takeWriterLock(client);
+    await client.query('UPDATE deployment SET is_deleted = true WHERE deployment_id = $1', [deploymentId]);
+  });
+  const ofDeployment = { condition: 'deployment_id = $1', values: [deploymentId] };
+  const removed = await deleteInSteps(pool, 'run', ofDeployment);
+  await deleteInSteps(pool, 'run_statistic', ofDeployment);
+  await deleteInSteps(pool, 'run_latency', ofDeployment);
+  await pool.query('DELETE FROM deployment WHERE deployment_id = $1', [deploymentId]);
+  logger.info('history of a deleted deployment removed', { deploymentId, removed });
 }

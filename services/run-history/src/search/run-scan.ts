@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { lowestIdAt, timeOfId } from '../runs/run-id-time.ts';
 import type { Condition, Conditions } from './conditions.ts';
 
 /** Runs that the first look along the order examines; each further one examines twice as many, up to the largest. */
@@ -29,7 +30,7 @@ interface Row {
 export interface ScannedRuns<Run extends Row> {
   /** Newest first. */
   runs: Run[];
-  /** All matching runs that are not here have lower ids; null: there is none. */
+  /** All matching runs that are not here have ids below this one; null: there is none. */
   below: string | null;
 }
 
@@ -43,8 +44,9 @@ export interface ScannedRuns<Run extends Row> {
 export async function scanRuns<Run extends Row>(pool: pg.Pool, scan: Scan): Promise<ScannedRuns<Run>> {
   const { conditions, limit, below = HIGHEST_ID } = scan;
   const { perRun, byContent } = conditions;
-  if (perRun.length === 0 && byContent.length === 0)
+  if (perRun.length === 0 && byContent.length === 0) {
     return pageOf(await select<Run>(pool, scan, { limit, below }), limit);
+  }
   const deadline = performance.now() + PATIENCE_MS;
   const runs: Run[] = [];
   let position = below;
@@ -69,7 +71,10 @@ function pageOf<Run extends Row>(runs: Run[], limit: number): ScannedRuns<Run> {
   return { runs: page, below: runs.length > limit ? page.at(-1)!.run_id : null };
 }
 
-/** Returns the id down to which the next `window` runs reach; undefined when there are fewer. */
+/**
+ * Returns a bound above which the next `window` runs are; undefined when there are fewer. It is the time of an id, since
+ * callers get it in cursors, and may not see the run itself.
+ */
 async function findFloor(
   pool: pg.Pool,
   { alongOrder }: Conditions,
@@ -81,7 +86,8 @@ async function findFloor(
      ORDER BY run_id DESC OFFSET ${value(window - 1)}::bigint LIMIT 1`,
     values,
   );
-  return rows[0]?.run_id;
+  const [last] = rows;
+  return last && lowestIdAt(timeOfId(last.run_id)!);
 }
 
 async function select<Run extends Row>(

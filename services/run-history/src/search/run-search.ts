@@ -12,6 +12,8 @@ import { isoTime } from '@runyard/database';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunScope } from '../access/visible-deployments.ts';
+import { oldestKept } from '../runs/retention-time.ts';
+import { lowestIdAt } from '../runs/run-id-time.ts';
 import { SELECT_RUN, type StoredAttempt, type StoredRun } from '../runs/stored-run.ts';
 import { conditionsOf } from './conditions.ts';
 import { scanRuns } from './run-scan.ts';
@@ -31,30 +33,44 @@ const FACET_COLUMNS = {
   error: 'error_class',
 } as const satisfies Record<Facet, keyof StoredRun>;
 
+const NO_FACETS: RunFacets['facets'] = {
+  status: [],
+  deployment_id: [],
+  graph_id: [],
+  assistant_id: [],
+  revision_id: [],
+  error: [],
+};
+
 type FacetColumn = (typeof FACET_COLUMNS)[Facet];
 type CountedRun = Pick<StoredRun, 'run_id' | FacetColumn>;
 
 /** Answers questions about single runs. */
 export class RunSearch {
   readonly #pool: pg.Pool;
+  readonly #retentionDays: number;
 
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
+  /** @param options.pool its statements have a short time limit */
+  constructor(options: { pool: pg.Pool; retentionDays: number }) {
+    this.#pool = options.pool;
+    this.#retentionDays = options.retentionDays;
   }
 
-  /** @throws InvalidFieldError for a cursor of something else */
+  /** @throws InvalidFieldError for a cursor of something else, and as `conditionsOf` does */
   async search(scope: RunScope, { limit, cursor, ...filters }: RunSearchRequest): Promise<RunSearchPage> {
     if (cursor !== undefined && !isUuid(cursor))
       throw new InvalidFieldError(['body', 'cursor'], 'Not a cursor of this search');
-    const conditions = conditionsOf(scope, filters);
+    if (seesNothing(scope)) return { runs: [], next_cursor: null };
+    const conditions = conditionsOf(scope, filters, this.#retentionDays);
     const scan = { conditions, columns: SELECT_RUN, limit, below: cursor };
     const { runs, below } = await scanRuns<StoredRun>(this.#pool, scan);
     return { runs: runs.map(toJournalRun), next_cursor: below };
   }
 
   async countFacets(scope: RunScope, filters: RunFacetsRequest): Promise<RunFacets> {
+    if (seesNothing(scope)) return { facets: NO_FACETS, runs: 0, is_complete: true };
     const columns = ['run_id', ...Object.values(FACET_COLUMNS)].join(', ');
-    const scan = { conditions: conditionsOf(scope, filters), columns, limit: COUNTED_MAX };
+    const scan = { conditions: conditionsOf(scope, filters, this.#retentionDays), columns, limit: COUNTED_MAX };
     const { runs, below } = await scanRuns<CountedRun>(this.#pool, scan);
     const facets = Object.fromEntries(FACETS.map((facet) => [facet, countValues(runs, FACET_COLUMNS[facet])]));
     return { facets: facets as RunFacets['facets'], runs: runs.length, is_complete: below === null };
@@ -65,9 +81,15 @@ export class RunSearch {
     const { rows } = await this.#pool.query<StoredRun>({
       name: 'history_get_run',
       text: `SELECT ${SELECT_RUN} FROM run
-             WHERE run_id = $1 AND workspace_id = $2 AND deployment_id = ANY(coalesce($4::uuid[], ARRAY[deployment_id]))
+             WHERE run_id = $1 AND run_id >= $5 AND workspace_id = $2 AND deployment_id = ANY(coalesce($4::uuid[], ARRAY[deployment_id]))
                AND EXISTS (SELECT FROM deployment d WHERE d.deployment_id = run.deployment_id AND d.organization_id = $3)`,
-      values: [runId, scope.workspaceId, scope.organizationId, scope.deploymentIds ?? null],
+      values: [
+        runId,
+        scope.workspaceId,
+        scope.organizationId,
+        scope.deploymentIds ?? null,
+        lowestIdAt(oldestKept(this.#retentionDays)),
+      ],
     });
     const [run] = rows;
     if (!run) throw new NotFoundError(`Run ${runId} not found.`);
@@ -79,6 +101,11 @@ export class RunSearch {
     });
     return toRunDetail(run, attempts);
   }
+}
+
+/** Access policies may leave a caller no deployment at all. */
+function seesNothing({ deploymentIds }: RunScope): boolean {
+  return deploymentIds?.length === 0;
 }
 
 function countValues(runs: readonly CountedRun[], column: FacetColumn): { value: string; runs: number }[] {

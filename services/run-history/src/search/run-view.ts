@@ -14,17 +14,25 @@ export function toJournalRun(run: StoredRun): JournalRun {
 
 /** Returns a run with its attempts: the first start and the last end are in its own row. */
 export function toRunDetail(run: StoredRun, stored: readonly StoredAttempt[]): JournalRunDetail {
-  const isOver = run.ended_at !== null;
-  const attempts = Array.from({ length: run.attempt }, (_, index) => {
-    const attempt = index + 1;
-    const known = stored.find((each) => each.attempt === attempt);
-    const isLast = attempt === run.attempt && known?.outcome == null;
-    return {
-      attempt,
-      started_at: attempt === 1 ? run.started_at : (known?.started_at ?? null),
-      ended_at: isLast ? run.ended_at : (known?.ended_at ?? null),
-      outcome: isLast ? (isOver ? run.status : null) : (known?.outcome ?? null),
-    };
-  });
-  return { ...toJournalRun(run), attempts };
+  const known = new Map<number, KnownAttempt>(stored.map((each) => [each.attempt, each]));
+  if (run.attempt > 0)
+    for (const attempt of [1, run.attempt]) known.set(attempt, known.get(attempt) ?? newAttempt(attempt));
+  const attempts = [...known.values()].sort((one, other) => one.attempt - other.attempt);
+  return { ...toJournalRun(run), attempts: attempts.map((each) => toAttempt(run, each)) };
+}
+
+type KnownAttempt = Omit<StoredAttempt, 'run_id'>;
+
+function newAttempt(attempt: number): KnownAttempt {
+  return { attempt, started_at: null, ended_at: null, outcome: null };
+}
+
+function toAttempt(run: StoredRun, { attempt, started_at, ended_at, outcome }: KnownAttempt) {
+  const isLast = attempt === run.attempt && outcome === null;
+  return {
+    attempt,
+    started_at: attempt === 1 ? run.started_at : started_at,
+    ended_at: isLast ? run.ended_at : ended_at,
+    outcome: isLast && run.ended_at !== null ? run.status : outcome,
+  };
 }

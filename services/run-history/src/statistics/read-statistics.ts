@@ -3,6 +3,7 @@ import { toSqlText } from '@runyard/database';
 import { InvalidFieldError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunScope } from '../access/visible-deployments.ts';
+import { readTime } from '../read-time.ts';
 import { percentileOf } from './latency-buckets.ts';
 import { type Counted, type Measure, startOfStep } from './statistic-changes.ts';
 
@@ -61,12 +62,12 @@ export async function readStatistics(
 ): Promise<RunStatistics> {
   const { values, condition } = selectionOf(scope, request);
   const { rows: counts } = await pool.query<CountRow>(
-    `SELECT start, ${COUNTS.map((each) => `sum(${each})::int AS ${each}`).join(', ')}
+    `SELECT start, ${COUNTS.map((each) => `sum(${each})::float8 AS ${each}`).join(', ')}
      FROM run_statistic WHERE ${condition} GROUP BY start`,
     values,
   );
   const { rows: latencies } = await pool.query<LatencyRow>(
-    `SELECT start, measure, bucket, sum(runs)::int AS runs FROM run_latency WHERE ${condition}
+    `SELECT start, measure, bucket, sum(runs)::float8 AS runs FROM run_latency WHERE ${condition}
      GROUP BY start, measure, bucket`,
     values,
   );
@@ -94,8 +95,8 @@ function selectionOf(
   { organizationId, workspaceId, deploymentIds }: RunScope,
   { start_time, end_time, step, deployment_ids, graph_ids }: RunStatisticsRequest,
 ): { values: unknown[]; condition: string } {
-  const start = startOfStep(new Date(start_time).toISOString(), step);
-  const end = end_time === undefined ? new Date() : new Date(end_time);
+  const start = startOfStep(readTime(start_time, 'start_time').toISOString(), step);
+  const end = end_time === undefined ? new Date() : readTime(end_time, 'end_time');
   const points = (end.getTime() - Date.parse(start)) / STEP_MS[step];
   if (points <= 0) throw new InvalidFieldError(['body', 'end_time'], 'Must be later than start_time');
   if (points > STATISTICS_POINTS_MAX) {

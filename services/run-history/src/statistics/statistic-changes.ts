@@ -32,8 +32,8 @@ export function startOfStep(time: string, step: StatisticsStep): string {
 }
 
 /**
- * Gathers what changes of runs add to statistics. Each run is looked at before and after a change, and counts once for
- * what it has become, so that an event that comes again counts for nothing.
+ * Gathers what changes of runs add to statistics. A run is looked at before and after each of its events, and counts once
+ * for what it has become, so that an event that comes again counts for nothing.
  */
 export class StatisticChanges {
   readonly #counts = new Map<string, StatisticRow>();
@@ -47,13 +47,14 @@ export class StatisticChanges {
     return [...this.#latencies.values()];
   }
 
-  add(before: StoredRun | undefined, after: StoredRun): void {
+  /** @param time the time of the event, in ISO 8601 */
+  add(before: StoredRun | undefined, after: StoredRun, time: string): void {
     if (!before?.created_at && after.created_at) this.#count(after, after.created_at, 'created', 1);
     if (before?.queue_ms == null && after.queue_ms !== null) {
       this.#measure(after, after.started_at!, 'queue', after.queue_ms);
     }
     const retried = after.attempt - Math.max(1, before?.attempt ?? 1);
-    if (retried > 0) this.#count(after, newestTime(after), 'retried', retried);
+    if (retried > 0) this.#count(after, time, 'retried', retried);
     if (before?.ended_at || !after.ended_at) return;
     const end = ENDS.find((each) => each === after.status);
     if (end) this.#count(after, after.ended_at, end, 1);
@@ -90,8 +91,4 @@ function keyOf(run: StoredRun, time: string, step: StatisticsStep): StatisticKey
 function textOf(key: StatisticKey & { measure?: Measure; bucket?: number }): string {
   const { deployment_id, step, start, measure, bucket, graph_id } = key;
   return [deployment_id, step, start, measure, bucket, graph_id].join(' ');
-}
-
-function newestTime({ ended_at, started_at, created_at }: StoredRun): string {
-  return (ended_at ?? started_at ?? created_at)!;
 }

@@ -23,7 +23,7 @@ export const JournalRun = Type.Object(
     attempt: Type.Integer(),
     /** Null: the journal has no event of its creation, which was lost or is older than the journal. */
     created_at: Nullable(Timestamp),
-    /** The start of its first attempt. */
+    /** The start of its first attempt; null before, and where the journal has no event of it. */
     started_at: Nullable(Timestamp),
     ended_at: Nullable(Timestamp),
     /** Milliseconds from its creation to the start of its first attempt. */
@@ -33,12 +33,12 @@ export const JournalRun = Type.Object(
     error: Nullable(
       Type.Object({
         error: Type.String({ description: 'Its class: `ValueError`.' }),
-        message: Type.String({ description: 'At most 4,000 characters.' }),
+        message: Type.String({ description: 'At most 2,000 characters.' }),
       }),
     ),
     /** The cancel order that somebody gave: `interrupt` or `rollback`. */
     cancel_action: Nullable(Type.String()),
-    /** The metadata of the run; null above 16 KiB. Values that the project encrypts are encrypted here too. */
+    /** The metadata of the run; null above 4 KiB. Values that the project encrypts are encrypted here too. */
     metadata: Nullable(JsonObject),
     /** Its maker. */
     creator: Nullable(

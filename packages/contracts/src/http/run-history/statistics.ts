@@ -41,7 +41,7 @@ export const RunStatisticsRequest = Type.Object(
   {
     /** Inclusive; the minute or day that it is in counts whole. */
     start_time: Type.String({ format: 'date-time' }),
-    /** Exclusive. Default: now. */
+    /** Exclusive; the minute or day that it is in counts whole. Default: now. */
     end_time: Type.Optional(Type.String({ format: 'date-time' })),
     step: StatisticsStep,
     deployment_ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 100 })),

@@ -8,12 +8,14 @@ INSERT INTO journal DEFAULT VALUES;
 CREATE TABLE deployment (
   deployment_id uuid PRIMARY KEY,
   organization_id uuid NOT NULL,
-  workspace_id uuid NOT NULL
+  workspace_id uuid NOT NULL,
+  -- Nothing of it is written any more: all of it is being removed, and this row at last.
+  is_deleted boolean NOT NULL DEFAULT false
 );
 CREATE INDEX deployment_of_workspace ON deployment (workspace_id);
 
--- Ids of runs begin with the time, so a range of ids is a day: partitions by id keep the id unique, give pages in order,
--- and go as a whole when their day is over.
+-- Ids of runs begin with the time, so a range of ids is a week: partitions by id keep the id unique, give pages in order,
+-- and go as a whole when their week is over.
 CREATE TABLE run (
   run_id uuid PRIMARY KEY,
   workspace_id uuid NOT NULL,

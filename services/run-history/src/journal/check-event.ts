@@ -1,0 +1,33 @@
+import { type RunEvent, RunStatus, redisKeyPrefix } from '@runyard/contracts';
+import { oldestKept } from '../runs/retention-time.ts';
+import { timeOfId } from '../runs/run-id-time.ts';
+
+/** Why an event is not in the journal. */
+export type LeftOut = 'unknown_deployment' | 'other_deployment' | 'expired' | 'invalid' | 'refused';
+
+/** An id may be ahead of the clock here by a day. */
+const AHEAD_MS = 86_400_000;
+/** Far more than a run ever has. */
+const ATTEMPTS_MAX = 100_000;
+
+const STATUSES: ReadonlySet<string> = new Set(RunStatus.enum);
+
+/**
+ * Returns why an event has no place in the journal; undefined for one that has. Whoever can write to the bus may send
+ * what no deployment does.
+ *
+ * @param source the bus of one deployment, which alone it may speak of; undefined for that of all
+ */
+export function findFault(
+  { time, data, ...event }: RunEvent,
+  retentionDays: number,
+  source?: string,
+): LeftOut | undefined {
+  if (source !== undefined && source !== redisKeyPrefix(data.deployment_id.toLowerCase())) return 'other_deployment';
+  const madeAt = timeOfId(data.run_id);
+  // A schema takes the second 60, which is no date here.
+  if (madeAt === undefined || madeAt > Date.now() + AHEAD_MS || Number.isNaN(Date.parse(time))) return 'invalid';
+  if ('attempt' in data && (data.attempt < 0 || data.attempt > ATTEMPTS_MAX)) return 'invalid';
+  if (event.type === 'runyard.run.finished' && !STATUSES.has((data as { status: string }).status)) return 'invalid';
+  return madeAt < oldestKept(retentionDays) ? 'expired' : undefined;
+}

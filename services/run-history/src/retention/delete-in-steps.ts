@@ -1,0 +1,37 @@
+import { repeatDeadlocks } from '@runyard/database';
+import type pg from 'pg';
+
+/** Rows of one statement: a short one holds nobody up. */
+const STEP = 10_000;
+
+/** Deletes the rows of a table for which a condition is true, in many short statements. Returns their number. */
+export async function deleteInSteps(
+  pool: pg.Pool,
+  table: 'run' | 'run_statistic' | 'run_latency',
+  { condition, values }: { condition: string; values: unknown[] },
+): Promise<number> {
+  let deleted = 0;
+  for (let count = STEP; count === STEP; deleted += count) {
+    count = await repeatDeadlocks(3, () => deleteSome(pool, table, { condition, values }));
+  }
+  return deleted;
+}
+
+async function deleteSome(
+  pool: pg.Pool,
+  table: string,
+  { condition, values }: { condition: string; values: unknown[] },
+): Promise<number> {
+  const isOfRuns = table === 'run';
+  const key = isOfRuns ? 'run_id' : 'ctid';
+  const attempts = 'DELETE FROM run_attempt WHERE run_id IN (SELECT run_id FROM gone)';
+  const { rows } = await pool.query<{ count: number }>(
+    `WITH gone AS (
+       DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${STEP})
+       RETURNING ${isOfRuns ? 'run_id' : '1'}
+     ) ${isOfRuns ? `, attempts AS (${attempts})` : ''}
+     SELECT count(*)::int AS count FROM gone`,
+    values,
+  );
+  return rows[0]!.count;
+}
