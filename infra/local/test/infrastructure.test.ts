@@ -118,14 +118,18 @@ describe('Postgres and Redis that run twice side by side', () => {
       await redis.xgroup('CREATE', stream, 'history', '0');
       const read = (await redis.xreadgroup('GROUP', 'history', 'me', 'STREAMS', stream, '>')) as [string, [string][]][];
       expect(await redis.xack(stream, 'history', read[0]![1][0]![0])).toBe(1);
-      expect(await redis.eval(`return redis.call('SET', KEYS[1], 'me')`, 1, '{runyard-history}:lease')).toBe('OK');
       for (const refused of [
         () => redis.get(other),
         () => redis.del(other),
         () => redis.xreadgroup('GROUP', 'history', 'me', 'STREAMS', other, '>'),
-        () => redis.eval(`return redis.call('DEL', KEYS[1])`, 1, other),
         () => redis.xgroup('CREATE', other, 'history', '0', 'MKSTREAM'),
         () => redis.xadd(stream, '*', 'event', 'y'),
+        () => redis.del(stream),
+        () => redis.unlink(stream),
+        () => redis.set(stream, 'nothing'),
+        () => redis.rename(stream, `${stream}:away`),
+        () => redis.pexpire(stream, 1),
+        () => redis.eval(`return redis.call('DEL', KEYS[1])`, 1, stream),
         () => redis.xdel(stream, '0-1'),
         () => redis.xtrim(stream, 'MAXLEN', 0),
         () => redis.xgroup('DESTROY', stream, 'history'),

@@ -103,6 +103,10 @@ export interface KafkaBusConfig {
 export interface RedisBusConfig {
   kind: 'redis';
   url: string;
+  /**
+   * The Redis that has the leases of subscriptions, where this process may write no keys at `url`. Default: `url`.
+   */
+  leaseUrl?: string;
   /** Prefix of every key. */
   prefix: string;
   /**

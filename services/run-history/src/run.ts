@@ -163,7 +163,8 @@ function toRunBusConfig(config: Config, deployments: KnownDeployments): EventBus
   if (bus.kind === 'kafka') return bus;
   if (!config.DEPLOYMENTS_REDIS_URI) throw new ConfigError(['DEPLOYMENTS_REDIS_URI is required with EVENT_BUS=redis.']);
   const sources = () => deployments.list().map(redisKeyPrefix);
-  return { ...bus, url: config.DEPLOYMENTS_REDIS_URI, prefix: 'runyard-history', sources };
+  // Who may write a lease there may also overwrite streams: Redis 6.2 gives a user the same commands on all its keys.
+  return { ...bus, url: config.DEPLOYMENTS_REDIS_URI, leaseUrl: bus.url, sources };
 }
 
 function reportJournalSize(pool: pg.Pool, metrics: Metrics): void {

@@ -26,11 +26,11 @@ const BUILDS_RULES = [
   ...['+eval', '+evalsha', '+script|exists', '+script|load'],
 ].join(' ');
 
-/** run-history reads the event streams of deployments, and has a lease of its own. */
+/** run-history reads the event streams of deployments. It could delete them if it had commands for other keys too. */
 const HISTORY_USER = 'runyard-history';
 const HISTORY_RULES = [
-  ...['~{runyard:*}:bus:runyard.runs', '~{runyard-history}:*', '-@all', '+xgroup|create', '+xreadgroup', '+xack'],
-  ...['+eval', '+get', '+set', '+del', '+pexpire', '+ping', '+auth', '+hello', '+client|setname', '+info'],
+  ...['~{runyard:*}:bus:runyard.runs', '-@all', '+xgroup|create', '+xreadgroup', '+xack'],
+  ...['+ping', '+auth', '+hello', '+client|setname', '+info'],
 ].join(' ');
 
 const variable = 'RUNYARD_REDIS_URL';

@@ -148,6 +148,24 @@ describe('a subscription of several buses', () => {
     await all.close();
   });
 
+  it('are read by a user that can do nothing else there, and whose lease is elsewhere', async () => {
+    const [one] = namesOfParts();
+    const user = `${redis.prefix}-reader`;
+    const rights = '-@all +xgroup|create +xreadgroup +xack +ping +auth +hello +client|setname +info'.split(' ');
+    await admin.call('ACL', 'SETUSER', user, 'on', '>password', `~{${redis.prefix}:*}:bus:*`, ...rights);
+    const url = Object.assign(new URL(redis.url), { username: user, password: 'password' }).href;
+    const all = createEventBus(
+      { kind: 'redis', url, leaseUrl: redis.url, prefix: redis.prefix, sources: () => [one], sessionTimeoutMs: 1_000 },
+      { logger: recordingLogger().logger },
+    );
+    await follow(all);
+    const published = await publishTo(one);
+    await waitFor(() => got.includes(published));
+    expect(await admin.exists(`{${redis.prefix}}:bus:active:all`)).toBe(1);
+    await all.close();
+    await admin.call('ACL', 'DELUSER', user);
+  });
+
   it('does not create a stream whose owner has not begun it, or has removed it', async () => {
     const [one, two] = namesOfParts();
     const sources = [one, two];

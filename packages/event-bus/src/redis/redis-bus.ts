@@ -22,12 +22,17 @@ export class RedisBus implements EventBus {
   readonly #config: RedisBusConfig;
   readonly #context: BusContext;
   readonly #redis: Redis;
+  /** Is the connection above unless leases are kept elsewhere. */
+  readonly #leases: Redis;
   readonly #subscriptions = new OpenSubscriptions();
 
   constructor(config: RedisBusConfig, context: BusContext) {
     this.#config = config;
     this.#context = context;
     this.#redis = openCommandConnection(config.url, `${config.prefix}-bus`);
+    this.#leases = config.leaseUrl
+      ? openCommandConnection(config.leaseUrl, `${config.prefix}-bus-leases`)
+      : this.#redis;
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
@@ -51,12 +56,18 @@ export class RedisBus implements EventBus {
 
   async subscribe(options: SubscribeOptions): Promise<Subscription> {
     this.#subscriptions.assertOpen();
-    const subscription = new RedisSubscription(this.#redis, this.#config, this.#context, options);
+    const subscription = new RedisSubscription(
+      { redis: this.#redis, leases: this.#leases },
+      this.#config,
+      this.#context,
+      options,
+    );
     return this.#subscriptions.start(subscription);
   }
 
   async close(): Promise<void> {
     await this.#subscriptions.close();
     this.#redis.disconnect();
+    this.#leases.disconnect();
   }
 }

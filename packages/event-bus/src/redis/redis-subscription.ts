@@ -35,6 +35,13 @@ const CONSUMER = 'active';
 type Entry = [id: string, fields: string[] | null];
 type EntriesByStream = [stream: string, entries: Entry[]][];
 
+interface Connections {
+  /** Reads the streams. */
+  redis: Redis;
+  /** Has the lease; often the same. */
+  leases: Redis;
+}
+
 /**
  * One member of a consumer group over Redis Streams. Redis gives a group's entries to any member, which would lose the
  * order of a key. So a lease makes one member active at a time; the others stand by.
@@ -52,7 +59,7 @@ export class RedisSubscription {
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(redis: Redis, config: RedisBusConfig, context: BusContext, options: SubscribeOptions) {
+  constructor({ redis, leases }: Connections, config: RedisBusConfig, context: BusContext, options: SubscribeOptions) {
     this.#redis = redis;
     this.#options = options;
     this.#logger = context.logger.child({ group: options.group });
@@ -60,7 +67,7 @@ export class RedisSubscription {
     this.#reader = openBlockingConnection(config.url, `${config.prefix}-bus-${options.group}`);
     this.#streams = new GroupStreams(redis, config, options, this.#logger);
     this.#entriesOfRead = options.onEvents ? EVENTS_OF_BATCH : ENTRIES_OF_READ;
-    this.#lease = new GroupLease(redis, {
+    this.#lease = new GroupLease(leases, {
       key: `{${config.prefix}}:bus:active:${options.group}`,
       owner: randomUUID(),
       leaseMs: config.sessionTimeoutMs ?? 10_000,

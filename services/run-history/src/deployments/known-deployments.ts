@@ -57,7 +57,8 @@ export class KnownDeployments {
    */
   async findWorkspaces(deploymentIds: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const recently = performance.now() - UNKNOWN_FOR_MS;
-    const isNew = (id: string) => !this.#workspaces.has(id) && !((this.#unknown.get(id) ?? 0) > recently);
+    const isNew = (id: string) =>
+      !this.#workspaces.has(id) && !((this.#unknown.get(id) ?? Number.NEGATIVE_INFINITY) > recently);
     const asked = [...deploymentIds].filter(isNew);
     if (asked.length === 0) return this.#workspaces;
     await this.refresh();
