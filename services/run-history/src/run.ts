@@ -163,7 +163,7 @@ function toRunBusConfig(config: Config, deployments: KnownDeployments): EventBus
   if (bus.kind === 'kafka') return bus;
   if (!config.DEPLOYMENTS_REDIS_URI) throw new ConfigError(['DEPLOYMENTS_REDIS_URI is required with EVENT_BUS=redis.']);
   const sources = () => deployments.list().map(redisKeyPrefix);
-  // Who may write a lease there may also overwrite streams: Redis 6.2 gives a user the same commands on all its keys.
+  // A user who may write a lease there could overwrite streams: Redis 6.2 gives the same commands on all its keys.
   return { ...bus, url: config.DEPLOYMENTS_REDIS_URI, leaseUrl: bus.url, sources };
 }
 
