@@ -42,7 +42,7 @@ const DELETIONS_EVERY_MS = 300_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
 /** Callers wait for these. */
 const SEARCH_TIMEOUT_MS = 2_000;
-/** Connections of the writer, which waits for its turn, and of what removes and counts. */
+/** Connections at most of writers, which wait for each other, and of what removes and counts. */
 const WRITING_CONNECTIONS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -56,13 +56,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const internalClient = (service: string, url: string) =>
     new InternalClient({ service, url, internalToken: config.INTERNAL_TOKEN, timeoutMs: QUESTION_TIMEOUT_MS });
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
-  const pool = openPoolOf(config, { max: WRITING_CONNECTIONS, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const writing = Math.min(WRITING_CONNECTIONS, config.DATABASE_POOL_SIZE - 1);
+  const pool = openPoolOf(config, { max: writing, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   lifecycle.onStop('database', () => pool.end());
   await retryStartStep(async () => {
     await checkPooler(pool);
     await applyMigrations(pool, migrationsDir);
   }, context);
-  const max = Math.max(1, config.DATABASE_POOL_SIZE - WRITING_CONNECTIONS);
+  const max = config.DATABASE_POOL_SIZE - writing;
   const searchPool = openPoolOf(config, { max, statementTimeoutMs: SEARCH_TIMEOUT_MS });
   lifecycle.onStop('database for searches', () => searchPool.end());
   reportPoolMetrics(searchPool, metrics);
@@ -132,7 +133,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     bodyLimitBytes: BODY_LIMIT_BYTES,
     internalToken: config.INTERNAL_TOKEN,
     principal: createPrincipalVerifier({ audience: 'run-history', jwksUrl }),
-    readiness: { database: async () => void (await pool.query('SELECT 1')) },
+    readiness: { database: async () => void (await searchPool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['run-history'],
     operations: withMiddleware(
       runRoutes({ pool: searchPool, visible, search: new RunSearch({ pool: searchPool, retentionDays }) }),

@@ -119,6 +119,8 @@ export class RedisSubscription {
       const current = new Set<string>();
       while (!this.#closing.signal.aborted && this.#lease.isHeld) {
         const streams = await this.#streams.open();
+        // One that was left out for a while may have a backlog when it is back.
+        for (const stream of current) if (!streams.has(stream)) current.delete(stream);
         if (streams.size === 0) {
           await this.#pause(NO_STREAMS_PAUSE_MS);
           continue;

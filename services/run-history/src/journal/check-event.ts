@@ -18,16 +18,13 @@ const STATUSES: ReadonlySet<string> = new Set(RunStatus.enum);
  *
  * @param source the bus of one deployment, which alone it may speak of; undefined for that of all
  */
-export function findFault(
-  { time, data, ...event }: RunEvent,
-  retentionDays: number,
-  source?: string,
-): LeftOut | undefined {
+export function findFault(event: RunEvent, retentionDays: number, source?: string): LeftOut | undefined {
+  const { data } = event;
   if (source !== undefined && source !== redisKeyPrefix(data.deployment_id.toLowerCase())) return 'other_deployment';
   const madeAt = timeOfId(data.run_id);
   // A schema takes the second 60, which is no date here.
-  if (madeAt === undefined || madeAt > Date.now() + AHEAD_MS || Number.isNaN(Date.parse(time))) return 'invalid';
+  if (madeAt === undefined || madeAt > Date.now() + AHEAD_MS || Number.isNaN(Date.parse(event.time))) return 'invalid';
   if ('attempt' in data && (data.attempt < 0 || data.attempt > ATTEMPTS_MAX)) return 'invalid';
-  if (event.type === 'runyard.run.finished' && !STATUSES.has((data as { status: string }).status)) return 'invalid';
+  if (event.type === 'runyard.run.finished' && !STATUSES.has(event.data.status)) return 'invalid';
   return madeAt < oldestKept(retentionDays) ? 'expired' : undefined;
 }
