@@ -3,6 +3,7 @@ import { OPEN_API_INFO, redisKeyPrefix, type TopicName } from '@runyard/contract
 import {
   applyMigrations,
   checkPooler,
+  limitOperations,
   mapDatabaseOutages,
   openPool,
   reportPoolMetrics,
@@ -41,9 +42,10 @@ const QUESTION_TIMEOUT_MS = 3_000;
 const DELETIONS_EVERY_MS = 300_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
 /** Callers wait for these. */
-const SEARCH_TIMEOUT_MS = 2_000;
-/** Connections at most of writers, which wait for each other, and of what removes and counts. */
-const WRITING_CONNECTIONS = 3;
+const SEARCH_MS = 2_000;
+/** Connections that searches leave to writers, which wait for each other, and to what removes and checks. */
+const LEFT_CONNECTIONS = 3;
+const REFRESH_EVERY_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 const CLIENT_ID = 'runyard-run-history';
@@ -56,17 +58,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const internalClient = (service: string, url: string) =>
     new InternalClient({ service, url, internalToken: config.INTERNAL_TOKEN, timeoutMs: QUESTION_TIMEOUT_MS });
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
-  const writing = Math.min(WRITING_CONNECTIONS, config.DATABASE_POOL_SIZE - 1);
-  const pool = openPoolOf(config, { max: writing, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const pool = openPool({
+    connectionString: config.DATABASE_URI,
+    max: config.DATABASE_POOL_SIZE,
+    applicationName: 'runyard-run-history',
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
   lifecycle.onStop('database', () => pool.end());
+  reportPoolMetrics(pool, metrics);
   await retryStartStep(async () => {
     await checkPooler(pool);
     await applyMigrations(pool, migrationsDir);
   }, context);
-  const max = config.DATABASE_POOL_SIZE - writing;
-  const searchPool = openPoolOf(config, { max, statementTimeoutMs: SEARCH_TIMEOUT_MS });
-  lifecycle.onStop('database for searches', () => searchPool.end());
-  reportPoolMetrics(searchPool, metrics);
 
   const deployments = new KnownDeployments({
     pool,
@@ -88,6 +93,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   deletions.start();
   lifecycle.onStop('history of deleted deployments', () => deletions.stop());
+
+  // Over Redis, the process that reads the streams of deployments has to know new ones, whichever gets their events.
+  const refreshes = new PeriodicTask({
+    name: 'deployments of the history',
+    everyMs: REFRESH_EVERY_MS,
+    run: () => deployments.refresh(),
+    logger,
+  });
+  refreshes.start();
+  lifecycle.onStop('deployments of the history', () => refreshes.stop());
 
   const group = `run-history-${await readJournalId(pool)}`;
   const bus = createEventBus(toEventBusConfig(config, CLIENT_ID), context);
@@ -122,6 +137,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   );
 
   reportJournalSize(pool, metrics);
+  const connectionsMax = Math.max(1, config.DATABASE_POOL_SIZE - LEFT_CONNECTIONS);
   const visible = new VisibleDeployments({
     deployments,
     orgAccess: internalClient('org-access', config.ORG_ACCESS_URL),
@@ -133,25 +149,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     bodyLimitBytes: BODY_LIMIT_BYTES,
     internalToken: config.INTERNAL_TOKEN,
     principal: createPrincipalVerifier({ audience: 'run-history', jwksUrl }),
-    readiness: { database: async () => void (await searchPool.query('SELECT 1')) },
+    readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['run-history'],
-    operations: withMiddleware(
-      runRoutes({ pool: searchPool, visible, search: new RunSearch({ pool: searchPool, retentionDays }) }),
-      [mapDatabaseOutages, requireRunPermission],
-    ),
+    operations: withMiddleware(runRoutes({ pool, visible, search: new RunSearch({ pool, retentionDays }) }), [
+      mapDatabaseOutages,
+      requireRunPermission,
+      limitOperations({ connectionsMax, statementMs: SEARCH_MS }, (_, { signal }) => signal),
+    ]),
   });
   earlyListener.serve(app);
   lifecycle.ready();
-}
-
-function openPoolOf(config: Config, limits: { max: number; statementTimeoutMs: number }): pg.Pool {
-  return openPool({
-    ...limits,
-    connectionString: config.DATABASE_URI,
-    applicationName: 'runyard-run-history',
-    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RunEvent, RunStatistics } from '@runyard/contracts';
-import { waitFor } from '@runyard/test-kit';
+import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runEvent, successOf, TestHistory } from './support/history.ts';
@@ -133,6 +133,8 @@ describe('an event is left out, and those around it are not,', () => {
 
   it.each<[string, 'started' | 'finished', object, object]>([
     ['its time is none', 'started', { attempt: 1 }, { time: '2026-11-30T23:59:60Z' }],
+    ['its time is before that of its run', 'started', { attempt: 1 }, { time: '1970-01-01T00:00:00Z' }],
+    ['its time is far ahead', 'started', { attempt: 1 }, { time: '9000-01-01T00:00:00Z' }],
     ['its attempt is too high', 'started', { attempt: 2_000_000 }, {}],
     ['its attempt is negative', 'started', { attempt: -1 }, {}],
     ['its status is none', 'finished', { attempt: 1, status: 'done' }, {}],
@@ -142,10 +144,12 @@ describe('an event is left out, and those around it are not,', () => {
   });
 
   it('when it cannot be stored', async () => {
-    // Postgres knows no such year; those around it are stored by halves.
+    // Those around it are stored by halves.
+    await withDatabaseClient(history.database.url, (client) =>
+      client.query(`ALTER TABLE run ADD CONSTRAINT refused CHECK (graph_id <> 'refused')`),
+    );
     const run = history.newRun('');
-    const time = '9999-12-31T23:59:59-14:00';
-    await survives((deploymentId) => [{ ...runEvent({ ...run, deploymentId }, 'created'), time }]);
+    await survives((deploymentId) => [runEvent({ ...run, deploymentId }, 'created', { graph_id: 'refused' })]);
     expect(await metric('run_history_left_out_total{reason="refused"}')).toBe(1);
   });
 });

@@ -63,6 +63,11 @@ export class GroupStreams {
     this.#logger.warn('event stream cannot be read, will retry', { stream, retryInMs: forMs, error });
   }
 
+  /** Forgets how long streams were left out. */
+  wereRead(streams: readonly string[]): void {
+    if (this.#waiting.size > 0) for (const stream of streams) this.#waiting.delete(stream);
+  }
+
   #list(): Map<string, Origin> {
     const { prefix, sources } = this.#config;
     const { topics } = this.#options;
@@ -85,12 +90,12 @@ export class GroupStreams {
     try {
       await this.#redis.xgroup('CREATE', stream, this.#options.group, this.#begin());
     } catch (error) {
-      if (!isReply(error)) throw error;
-      if (error.message.includes('requires the key to exist')) {
+      if (isMissing(error)) {
         this.#waiting.set(stream, { until: performance.now() + LOOK_AGAIN_MS, forMs: LOOK_AGAIN_MS });
         return;
       }
-      if (!isThere(error)) return this.setAside(stream, error);
+      if (isFaultOfStream(error)) return this.setAside(stream, error);
+      if (!isThere(error)) throw error;
     }
     this.#grouped.add(stream);
   }
@@ -100,11 +105,15 @@ export class GroupStreams {
   }
 }
 
-/** Returns whether Redis itself has answered with this error. */
-export function isReply(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError';
+/** Returns whether one stream alone is to blame: it is something else, or its group is gone. */
+export function isFaultOfStream(error: unknown): boolean {
+  return error instanceof Error && /^(WRONGTYPE|NOGROUP) /.test(error.message);
 }
 
 function isThere(error: unknown): boolean {
-  return isReply(error) && error.message.startsWith('BUSYGROUP');
+  return error instanceof Error && error.message.startsWith('BUSYGROUP');
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('requires the key to exist');
 }

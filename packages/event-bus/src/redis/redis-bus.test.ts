@@ -243,4 +243,25 @@ describe('a subscription of several buses', () => {
     await waitFor(() => from.get(late) === sources[44]);
     await all.close();
   });
+
+  it('waits for no stream whose owner makes its backlog longer and longer', async () => {
+    const [endless, other] = namesOfParts();
+    const stream = `{${endless}}:bus:runyard.organizations`;
+    await publishTo(endless);
+    const all = openAll([endless, other]);
+    await follow(all);
+    await waitFor(() => got.length === 1);
+    let isOver = false;
+    const making = (async () => {
+      while (!isOver) {
+        await admin.xgroup('SETID', stream, 'all', '0');
+        await admin.xreadgroup('GROUP', 'all', 'active', 'COUNT', 10, 'STREAMS', stream, '>');
+      }
+    })();
+    const published = await publishTo(other);
+    await waitFor(() => got.includes(published));
+    isOver = true;
+    await making;
+    await all.close();
+  });
 });

@@ -11,7 +11,7 @@ import {
   type SubscribeOptions,
 } from '../event-bus.ts';
 import { GroupLease } from './group-lease.ts';
-import { GroupStreams, isReply } from './group-streams.ts';
+import { GroupStreams, isFaultOfStream } from './group-streams.ts';
 import { openBlockingConnection } from './redis-connection.ts';
 
 const BLOCK_MS = 2_000;
@@ -126,11 +126,13 @@ export class RedisSubscription {
           continue;
         }
         const behind = [...streams.keys()].filter((stream) => !current.has(stream));
-        const isBehind = behind.length > 0;
-        const names = isBehind ? behind : [...streams.keys()];
-        const { isFull, withEntries } = await this.#handleAll(streams, names, isBehind ? '0' : '>');
-        if (this.#options.onEvents && !isBehind && !isFull) await this.#pause(GATHER_MS);
+        const { withEntries } = await this.#handleAll(streams, behind, '0');
         for (const stream of behind) if (!withEntries.has(stream)) current.add(stream);
+        // None of them waits for the backlog of another, which its owner can make as long as it likes.
+        const { isFull } = await this.#handleAll(streams, [...current], withEntries.size > 0 ? '>' : '> or wait');
+        // Entries that were read and not handled are in the backlog, which is read by whoever takes the lease next.
+        if (!this.#lease.isHeld) return;
+        if (this.#options.onEvents && withEntries.size === 0 && !isFull) await this.#pause(GATHER_MS);
       }
     } finally {
       stopRenewing();
@@ -144,14 +146,14 @@ export class RedisSubscription {
   async #handleAll(
     streams: ReadonlyMap<string, Origin>,
     names: string[],
-    from: '0' | '>',
+    from: '0' | '>' | '> or wait',
   ): Promise<{ isFull: boolean; withEntries: Set<string> }> {
     const withEntries = new Set<string>();
     let isFull = false;
-    const waits = from === '>' && names.length <= STREAMS_OF_READ;
+    const waits = from === '> or wait' && names.length <= STREAMS_OF_READ;
     for (let start = 0; start < names.length && this.#lease.isHeld; start += STREAMS_OF_READ) {
       const part = names.slice(start, start + STREAMS_OF_READ);
-      for (const [stream, entries] of await this.#read(part, from, waits)) {
+      for (const [stream, entries] of await this.#read(part, from === '0' ? '0' : '>', waits)) {
         if (entries.length > 0) withEntries.add(stream);
         isFull ||= entries.length >= this.#entriesOf(part.length);
         await this.#handle(stream, streams.get(stream)!, entries);
@@ -166,7 +168,16 @@ export class RedisSubscription {
       // An entry may be trimmed between its delivery and its confirmation.
       const texts = batch.flatMap(([, fields]) => fields?.[fields.indexOf('event') + 1] ?? []);
       await this.#delivery.deliver(origin, texts, this.#closing.signal);
+      await this.#confirm(stream, batch);
+    }
+  }
+
+  async #confirm(stream: string, batch: Entry[]): Promise<void> {
+    try {
       await this.#redis.xack(stream, this.#options.group, ...batch.map(([id]) => id));
+    } catch (error) {
+      if (!this.#streams.areOfOthers || !isFaultOfStream(error)) throw error;
+      this.#streams.setAside(stream, error);
     }
   }
 
@@ -181,9 +192,11 @@ export class RedisSubscription {
    */
   async #read(streams: string[], from: '0' | '>', waits: boolean): Promise<EntriesByStream> {
     try {
-      return await this.#readTogether(streams, from, waits);
+      const read = await this.#readTogether(streams, from, waits);
+      this.#streams.wereRead(streams);
+      return read;
     } catch (error) {
-      if (!this.#streams.areOfOthers || !isReply(error)) throw error;
+      if (!this.#streams.areOfOthers || !isFaultOfStream(error)) throw error;
       if (streams.length === 1) {
         this.#streams.setAside(streams[0]!, error);
         return [];

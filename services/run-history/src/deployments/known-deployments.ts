@@ -125,14 +125,13 @@ export class KnownDeployments {
   async #ask(): Promise<void> {
     const { pool, controlPlane } = this.#dependencies;
     const { routes } = await controlPlane.ask('/internal/routes', null, RouteSnapshot);
-    const added = routes.filter((route) => !this.#workspaces.has(route.deployment_id));
     await pool.query(
       `INSERT INTO deployment (deployment_id, organization_id, workspace_id)
        SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) ON CONFLICT DO NOTHING`,
       [
-        added.map((route) => route.deployment_id),
-        added.map((route) => route.organization_id),
-        added.map((route) => route.workspace_id),
+        routes.map((route) => route.deployment_id),
+        routes.map((route) => route.organization_id),
+        routes.map((route) => route.workspace_id),
       ],
     );
     this.#workspaces = new Map(routes.map((route) => [route.deployment_id, route.workspace_id]));

@@ -106,6 +106,7 @@ it('a text that no index takes and no filter names is cut', () => {
   ]);
   const { graph_id, creator, creator_key_id, error_class } = run;
   expect([graph_id, creator, creator_key_id, error_class].map((text) => text?.length)).toEqual([255, 255, 255, 255]);
+  expect(apply([event(0, 'created', { metadata: { long } })]).metadata).toBeNull();
 });
 
 it('a run whose creation the journal never got is known by its other events', () => {

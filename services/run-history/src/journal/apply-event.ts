@@ -1,4 +1,4 @@
-import { isUuid, type RunEvent } from '@runyard/contracts';
+import { EVENT_ERROR_CHARACTERS_MAX, EVENT_METADATA_BYTES_MAX, isUuid, type RunEvent } from '@runyard/contracts';
 import type { StoredAttempt, StoredRun } from '../runs/stored-run.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -76,7 +76,7 @@ function creationBy(event: EventOf<'runyard.run.created'>): Partial<StoredRun> {
   return {
     created_at: timeOf(event),
     graph_id: graph_id && cut(graph_id),
-    metadata,
+    metadata: metadata && isSmall(metadata) ? metadata : null,
     cron_id: uuidOrNull(metadata?.cron_id),
     creator_kind: creator ? cut(creator.kind) : null,
     creator: creator?.identity ? cut(creator.identity) : null,
@@ -102,7 +102,7 @@ function endBy(run: StoredRun, event: EventOf<'runyard.run.finished'>): Partial<
     attempt: Math.max(run.attempt, attempt),
     ended_at: timeOf(event),
     error_class: error ? cut(error.error) : null,
-    error_message: error?.message ?? null,
+    error_message: error?.message.slice(0, EVENT_ERROR_CHARACTERS_MAX) ?? null,
   };
 }
 
@@ -118,6 +118,11 @@ function withDurations(run: StoredRun): StoredRun {
 function millisecondsBetween(start: string | null, end: string | null): number | null {
   if (start === null || end === null) return null;
   return Math.min(INTEGER_MAX, Math.max(0, Date.parse(end) - Date.parse(start)));
+}
+
+/** Deployments send no larger ones; whoever sends what no deployment does gets no more room. */
+function isSmall(metadata: Record<string, unknown>): boolean {
+  return Buffer.byteLength(JSON.stringify(metadata)) <= EVENT_METADATA_BYTES_MAX;
 }
 
 /** Cuts a text that an index has and that filters name: neither takes a longer one. */

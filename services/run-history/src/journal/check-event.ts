@@ -5,8 +5,8 @@ import { timeOfId } from '../runs/run-id-time.ts';
 /** Why an event is not in the journal. */
 export type LeftOut = 'unknown_deployment' | 'other_deployment' | 'expired' | 'invalid' | 'refused';
 
-/** An id may be ahead of the clock here by a day. */
-const AHEAD_MS = 86_400_000;
+/** Clocks may differ by so much. */
+const DAY_MS = 86_400_000;
 /** Far more than a run ever has. */
 const ATTEMPTS_MAX = 100_000;
 
@@ -23,7 +23,9 @@ export function findFault(event: RunEvent, retentionDays: number, source?: strin
   if (source !== undefined && source !== redisKeyPrefix(data.deployment_id.toLowerCase())) return 'other_deployment';
   const madeAt = timeOfId(data.run_id);
   // A schema takes the second 60, which is no date here.
-  if (madeAt === undefined || madeAt > Date.now() + AHEAD_MS || Number.isNaN(Date.parse(event.time))) return 'invalid';
+  const time = Date.parse(event.time);
+  const latest = Date.now() + DAY_MS;
+  if (madeAt === undefined || !(time >= madeAt - DAY_MS && time <= latest) || madeAt > latest) return 'invalid';
   if ('attempt' in data && (data.attempt < 0 || data.attempt > ATTEMPTS_MAX)) return 'invalid';
   if (event.type === 'runyard.run.finished' && !STATUSES.has(event.data.status)) return 'invalid';
   return madeAt < oldestKept(retentionDays) ? 'expired' : undefined;

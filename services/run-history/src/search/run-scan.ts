@@ -1,3 +1,4 @@
+import { isTimeoutOrOutOfMemory } from '@runyard/database';
 import type pg from 'pg';
 import { lowestIdAt, timeOfId } from '../runs/run-id-time.ts';
 import type { Condition, Conditions } from './conditions.ts';
@@ -51,18 +52,34 @@ export async function scanRuns<Run extends Row>(pool: pg.Pool, scan: Scan): Prom
   const runs: Run[] = [];
   let position = below;
   for (let window = FIRST_WINDOW; ; window = Math.min(2 * window, LARGEST_WINDOW)) {
-    const floor = await findFloor(pool, conditions, { below: position, window });
-    const missing = limit - runs.length;
-    runs.push(...(await select<Run>(pool, scan, { limit: missing, below: position, from: floor })));
+    const found = await lookAlong<Run>(pool, scan, { below: position, window, limit: limit - runs.length }).catch(
+      (error: unknown) => {
+        // Windows that were looked at before are worth an answer.
+        if (isTimeoutOrOutOfMemory(error) && position !== below) return undefined;
+        throw error;
+      },
+    );
+    if (!found) return { runs, below: position };
+    runs.push(...found.runs);
     if (runs.length > limit) return pageOf(runs, limit);
-    if (floor === undefined) return { runs, below: null };
-    position = floor;
+    if (found.floor === undefined) return { runs, below: null };
+    position = found.floor;
     if (byContent.length > 0 && window === FIRST_WINDOW) {
       const rare = await selectByContent<Run>(pool, scan, { limit: limit - runs.length, below: position });
       if (rare) return pageOf([...runs, ...rare], limit);
     }
     if (performance.now() > deadline) return { runs, below: position };
   }
+}
+
+/** Looks at the next `window` runs. Without a floor there are no more of them. */
+async function lookAlong<Run extends Row>(
+  pool: pg.Pool,
+  scan: Scan,
+  { below, window, limit }: { below: string; window: number; limit: number },
+): Promise<{ runs: Run[]; floor: string | undefined }> {
+  const floor = await findFloor(pool, scan.conditions, { below, window });
+  return { runs: await select<Run>(pool, scan, { limit, below, from: floor }), floor };
 }
 
 /** A run more than the limit was looked for: it shows that there are more. */
@@ -113,20 +130,26 @@ async function selectByContent<Run extends Row>(
   { limit, below }: { limit: number; below: string },
 ): Promise<Run[] | undefined> {
   const { values, value, all } = newStatement();
-  // The order is applied outside, so that the planner has no reason to look along it.
-  const { rows } = await pool.query<Run & { matches: number }>(
-    `WITH matching AS MATERIALIZED (
-       SELECT run_id FROM run
-       WHERE ${all([...byContent, ...alongOrder, ...perRun])} AND run_id < ${value(below)}::uuid
+  // The order is applied outside, so that the planner has no reason to look along it; and what each run is looked at for,
+  // so that the limit is one of the runs that are looked at.
+  const text = `WITH matching AS MATERIALIZED (
+       SELECT run_id FROM run WHERE ${all([...byContent, ...alongOrder])} AND run_id < ${value(below)}::uuid
        LIMIT ${value(SORTED_MAX + 1)}::bigint
      ), page AS MATERIALIZED (
-       SELECT run_id, (SELECT count(*)::int FROM matching) AS matches FROM matching
+       SELECT ${columns} FROM matching JOIN run USING (run_id) WHERE ${all([() => 'true', ...perRun])}
        ORDER BY run_id DESC LIMIT ${value(limit + 1)}::bigint
      )
-     SELECT ${columns}, matches FROM page JOIN run USING (run_id) ORDER BY run_id DESC`,
-    values,
+     SELECT (SELECT count(*)::int FROM matching) AS matches, page.*
+     FROM (VALUES (1)) AS always LEFT JOIN page ON true ORDER BY run_id DESC`;
+  const rows = await pool.query<Run & { matches: number }>(text, values).then(
+    (result) => result.rows,
+    (error: unknown) => {
+      if (isTimeoutOrOutOfMemory(error)) return undefined;
+      throw error;
+    },
   );
-  return (rows[0]?.matches ?? 0) > SORTED_MAX ? undefined : rows.map(({ matches: _, ...run }) => run as unknown as Run);
+  if (!rows || rows[0]!.matches > SORTED_MAX) return undefined;
+  return rows.filter(({ run_id }) => run_id !== null).map(({ matches: _, ...run }) => run as unknown as Run);
 }
 
 /** Gathers the values of a statement while its text is written. */

@@ -44,7 +44,8 @@ CREATE INDEX run_of_workspace ON run (workspace_id, run_id);
 CREATE INDEX run_of_status ON run (workspace_id, status, run_id);
 CREATE INDEX run_of_deployment ON run (deployment_id, run_id);
 CREATE INDEX run_of_thread ON run (thread_id);
-CREATE INDEX run_of_assistant ON run (assistant_id, run_id);
+-- Default assistants have the same id in every deployment.
+CREATE INDEX run_of_assistant ON run (workspace_id, assistant_id, run_id);
 CREATE INDEX run_of_creator ON run (workspace_id, creator, run_id) WHERE creator IS NOT NULL;
 CREATE INDEX run_of_cron ON run (cron_id, run_id) WHERE cron_id IS NOT NULL;
 CREATE INDEX run_metadata ON run USING gin (metadata jsonb_path_ops);
