@@ -1,4 +1,4 @@
-import { type OPEN_API_INFO, type Operation, publicOperations } from '@runyard/contracts';
+import { OPEN_API_INFO, type Operation, publicOperations } from '@runyard/contracts';
 import { NEEDS, type Need } from './permissions.ts';
 import { buildRequest, type Ids } from './requests.ts';
 
@@ -17,7 +17,7 @@ export interface ContractAnswer {
   text: string;
 }
 
-const SERVICES = ['agent-server', 'control-plane', 'oauth-broker', 'org-access', 'run-history'] as const;
+const SERVICES = Object.keys(OPEN_API_INFO) as Service[];
 /** Requests at once: enough to keep two cores busy, and within what the gateway lets wait for one deployment. */
 const CONCURRENCY = 12;
 
@@ -51,11 +51,10 @@ export const isReadOperation = ({ operation, need }: AccessRow) =>
 
 /** Sends requests of the contracts to a platform. */
 export class ContractClient {
-  readonly #bases: Record<Service, string>;
+  readonly #urls: { url: string; deploymentUrl: string };
 
-  constructor({ url, deploymentUrl }: { url: string; deploymentUrl: string }) {
-    const ofPlatform = { 'control-plane': url, 'oauth-broker': url, 'org-access': url, 'run-history': url };
-    this.#bases = { 'agent-server': deploymentUrl, ...ofPlatform };
+  constructor(urls: { url: string; deploymentUrl: string }) {
+    this.#urls = urls;
   }
 
   async request(
@@ -63,7 +62,8 @@ export class ContractClient {
     { ids, key, headers = {}, change = (body) => body }: ContractRequestOptions,
   ): Promise<ContractAnswer> {
     const { method, target, body } = buildRequest(operation, ids);
-    const response = await fetchAgain(this.#bases[service] + target, {
+    const { url, deploymentUrl } = this.#urls;
+    const response = await fetchAgain((service === 'agent-server' ? deploymentUrl : url) + target, {
       method,
       redirect: 'manual',
       headers: {

@@ -2,6 +2,7 @@
  * Tables of who may call what, written beside the services and not derived from them: a test compares the platform with
  * them. A new operation of a contract needs a row here.
  */
+import type { OPEN_API_INFO } from '@runyard/contracts';
 
 /** The permissions of each role of the platform, in the organization or in a workspace. */
 export const ROLE_PERMISSIONS = {
@@ -202,9 +203,7 @@ const OAUTH_BROKER = {
   ]),
 };
 
-const RUN_HISTORY = {
-  ...rows('runs:read', ['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'getRunOfHistory']),
-};
+const RUN_HISTORY = rows('runs:read', ['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'getRunOfHistory']);
 
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
@@ -339,10 +338,7 @@ const SIGN_IN_PAGES = {
 };
 
 /** The need of each operation, by service and operation id. */
-export const NEEDS: Record<
-  'agent-server' | 'control-plane' | 'oauth-broker' | 'org-access' | 'run-history',
-  Record<string, Need>
-> = {
+export const NEEDS: Record<keyof typeof OPEN_API_INFO, Record<string, Need>> = {
   'agent-server': AGENT_SERVER,
   'control-plane': CONTROL_PLANE,
   'oauth-broker': OAUTH_BROKER,

@@ -94,14 +94,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   deletions.start();
   lifecycle.onStop('history of deleted deployments', () => deletions.stop());
 
-  // Over Redis, the process that reads the streams of deployments has to know new ones, whichever gets their events.
+  // Over Redis, the process that reads the streams of deployments has to know new ones, whichever gets their events. Over
+  // Kafka, events name deployments, and control-plane is asked about unknown ones.
   const refreshes = new PeriodicTask({
     name: 'deployments of the history',
     everyMs: REFRESH_EVERY_MS,
     run: () => deployments.refresh(),
     logger,
   });
-  refreshes.start();
+  if (config.EVENT_BUS === 'redis') refreshes.start();
   lifecycle.onStop('deployments of the history', () => refreshes.stop());
 
   const group = `run-history-${await readJournalId(pool)}`;

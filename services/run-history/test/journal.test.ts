@@ -39,7 +39,7 @@ it('statistics count each run once, although its events come twice', async () =>
   ];
   await history.publish(...events);
   await history.waitForRuns(2, { deployment_ids: [deploymentId] });
-  // As after a crash: the same events have other ids for the memory of the process.
+  // Other ids stand for a crash: the memory of the process knows none of them.
   const marker = history.newRun(deploymentId);
   await history.publish(...events.map((event) => ({ ...event, id: randomUUID() })), ...successOf(marker));
   await history.waitForRuns(3, { deployment_ids: [deploymentId] });
@@ -144,7 +144,7 @@ describe('an event is left out, and those around it are not,', () => {
   });
 
   it('when it cannot be stored', async () => {
-    // Those around it are stored by halves.
+    // The journal stores those around it by halves.
     await withDatabaseClient(history.database.url, (client) =>
       client.query(`ALTER TABLE run ADD CONSTRAINT refused CHECK (graph_id <> 'refused')`),
     );

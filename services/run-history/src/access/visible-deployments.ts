@@ -1,8 +1,6 @@
 import type { WorkspacePermission } from '@runyard/contracts';
 import {
   decideOnDeployments,
-  ForbiddenError,
-  hasPermission,
   type InternalClient,
   type Middleware,
   type Principal,
@@ -51,13 +49,10 @@ export const requireRunPermission: Middleware = (bound) => {
   const authorized = requireOperationPermission(bound);
   return {
     ...bound,
-    handler: async (request) => {
-      const { caller } = request;
-      if (!caller.isBoundedByPolicies || hasPermission(caller, PERMISSION)) return authorized.handler(request);
-      if (caller.permissionsByPolicy?.includes(PERMISSION)) return bound.handler(request);
-      throw new ForbiddenError(`You may not do this in the workspace: ${PERMISSION} is missing`, {
-        code: 'permission_missing',
-      });
+    handler: (request) => {
+      const { isBoundedByPolicies, permissionsByPolicy } = request.caller;
+      const isPermittedByPolicy = isBoundedByPolicies && permissionsByPolicy?.includes(PERMISSION);
+      return (isPermittedByPolicy ? bound : authorized).handler(request);
     },
   };
 };

@@ -1,12 +1,12 @@
 import { type RunEvent, RunStatus, redisKeyPrefix } from '@runyard/contracts';
-import { oldestKept } from '../runs/retention-time.ts';
+import { DAY_MS, oldestKept } from '../runs/retention-time.ts';
 import { timeOfId } from '../runs/run-id-time.ts';
 
 /** Why an event is not in the journal. */
 export type LeftOut = 'unknown_deployment' | 'other_deployment' | 'expired' | 'invalid' | 'refused';
 
 /** Clocks may differ by so much. */
-const DAY_MS = 86_400_000;
+const SKEW_MS = DAY_MS;
 /** Far more than a run ever has. */
 const ATTEMPTS_MAX = 100_000;
 
@@ -24,8 +24,8 @@ export function findFault(event: RunEvent, retentionDays: number, source?: strin
   const madeAt = timeOfId(data.run_id);
   // A schema takes the second 60, which is no date here.
   const time = Date.parse(event.time);
-  const latest = Date.now() + DAY_MS;
-  if (madeAt === undefined || !(time >= madeAt - DAY_MS && time <= latest) || madeAt > latest) return 'invalid';
+  const latest = Date.now() + SKEW_MS;
+  if (madeAt === undefined || !(time >= madeAt - SKEW_MS && time <= latest) || madeAt > latest) return 'invalid';
   if ('attempt' in data && (data.attempt < 0 || data.attempt > ATTEMPTS_MAX)) return 'invalid';
   if (event.type === 'runyard.run.finished' && !STATUSES.has(event.data.status)) return 'invalid';
   return madeAt < oldestKept(retentionDays) ? 'expired' : undefined;

@@ -72,9 +72,9 @@ export class Journal {
   async #storeAllButRefused(accepted: AcceptedEvent[]): Promise<void> {
     if (accepted.length === 0) return;
     try {
-      const left = await this.#store(accepted);
-      for (const { event } of accepted) this.#instruments.events.inc({ kind: event.type });
-      for (const [reason, event] of left) this.#leaveOut(event, reason);
+      const { stored, leftOut } = await this.#store(accepted);
+      for (const { type } of stored) this.#instruments.events.inc({ kind: type });
+      for (const [reason, event] of leftOut) this.#leaveOut(event, reason);
     } catch (error) {
       if (mayPass(error)) throw error;
       if (accepted.length > 1) {
@@ -89,7 +89,7 @@ export class Journal {
     }
   }
 
-  #store(accepted: AcceptedEvent[]): Promise<[LeftOut, RunEvent][]> {
+  #store(accepted: AcceptedEvent[]): Promise<Outcome> {
     return withTransaction(this.#dependencies.pool, async (client) => {
       await takeWriterLock(client);
       await createPartitions(client, new Set(accepted.map(({ event }) => weekOf(timeOfId(event.data.run_id)!))));
@@ -109,6 +109,11 @@ interface AcceptedEvent {
   workspaceId: string;
 }
 
+interface Outcome {
+  stored: RunEvent[];
+  leftOut: [LeftOut, RunEvent][];
+}
+
 const deploymentOf = ({ data }: RunEvent) => data.deployment_id.toLowerCase();
 const runOf = ({ data }: RunEvent) => data.run_id.toLowerCase();
 
@@ -119,8 +124,8 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-/** Stores events under the lock of the writer. Returns those that were left out. */
-async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Promise<[LeftOut, RunEvent][]> {
+/** Stores events under the lock of the writer. */
+async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Promise<Outcome> {
   const known = await readRuns(client, [...new Set(accepted.map(({ event }) => runOf(event)))]);
   const kept = await readKeptDeployments(client, [...new Set(accepted.map(({ event }) => deploymentOf(event)))]);
   const runs = new Map<string, StoredRun>();
@@ -140,14 +145,14 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
     runs.set(runOf(event), after);
     stored.push(event);
   }
-  if (stored.length === 0) return leftOut;
+  if (stored.length === 0) return { stored, leftOut };
   await writeRuns(client, [...runs.values()]);
   await writeAttempts(
     client,
     stored.flatMap((event) => attemptOf(event) ?? []),
   );
   await writeStatistics(client, statistics);
-  return leftOut;
+  return { stored, leftOut };
 }
 
 /** Returns those of the deployments whose history is not being removed. */

@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import { DAY_MS } from '../runs/retention-time.ts';
 import { lowestIdAt } from '../runs/run-id-time.ts';
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 /** Tables of which each week has partitions. */
 const TABLES = ['run', 'run_attempt'] as const;

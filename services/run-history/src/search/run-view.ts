@@ -15,8 +15,8 @@ export function toJournalRun(run: StoredRun): JournalRun {
 /** Returns a run with its attempts: the first start and the last end are in its own row. */
 export function toRunDetail(run: StoredRun, stored: readonly StoredAttempt[]): JournalRunDetail {
   const known = new Map<number, KnownAttempt>(stored.map((each) => [each.attempt, each]));
-  if (run.attempt > 0)
-    for (const attempt of [1, run.attempt]) known.set(attempt, known.get(attempt) ?? newAttempt(attempt));
+  const inRow = run.attempt > 0 ? [1, run.attempt] : [];
+  for (const attempt of inRow) known.set(attempt, known.get(attempt) ?? newAttempt(attempt));
   const attempts = [...known.values()].sort((one, other) => one.attempt - other.attempt);
   return { ...toJournalRun(run), attempts: attempts.map((each) => toAttempt(run, each)) };
 }

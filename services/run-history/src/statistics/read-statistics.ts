@@ -5,27 +5,19 @@ import type pg from 'pg';
 import type { RunScope } from '../access/visible-deployments.ts';
 import { readTime } from '../read-time.ts';
 import { percentileOf } from './latency-buckets.ts';
-import { type Counted, type Measure, startOfStep } from './statistic-changes.ts';
+import { COUNTED, type Counted, type Measure, NOTHING, startOfStep } from './statistic-changes.ts';
 
-const COUNTS: readonly Counted[] = ['created', 'success', 'error', 'timeout', 'interrupted', 'retried'];
 const STEP_MS = { minute: 60_000, day: 86_400_000 } as const;
 
 type Figures = RunStatistics['total'];
 
 /** The numbers of one point, or of all of them, while they are gathered. */
 class Gathered {
-  readonly #counts: Record<Counted, number> = {
-    created: 0,
-    success: 0,
-    error: 0,
-    timeout: 0,
-    interrupted: 0,
-    retried: 0,
-  };
+  readonly #counts = { ...NOTHING };
   readonly #latencies: Record<Measure, Map<number, number>> = { duration: new Map(), queue: new Map() };
 
   addCounts(counts: Record<Counted, number>): void {
-    for (const each of COUNTS) this.#counts[each] += counts[each];
+    for (const each of COUNTED) this.#counts[each] += counts[each];
   }
 
   addLatency(measure: Measure, bucket: number, runs: number): void {
@@ -62,7 +54,7 @@ export async function readStatistics(
 ): Promise<RunStatistics> {
   const { values, condition } = selectionOf(scope, request);
   const { rows: counts } = await pool.query<CountRow>(
-    `SELECT start, ${COUNTS.map((each) => `sum(${each})::float8 AS ${each}`).join(', ')}
+    `SELECT start, ${COUNTED.map((each) => `sum(${each})::float8 AS ${each}`).join(', ')}
      FROM run_statistic WHERE ${condition} GROUP BY start`,
     values,
   );

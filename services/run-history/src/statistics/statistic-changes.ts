@@ -4,8 +4,11 @@ import { bucketOf } from './latency-buckets.ts';
 
 const ENDS = ['success', 'error', 'timeout', 'interrupted'] as const;
 
-const COUNTED = ['created', ...ENDS, 'retried'] as const;
+/** The numbers that statistics have, which are columns of their table too. */
+export const COUNTED = ['created', ...ENDS, 'retried'] as const;
 export type Counted = (typeof COUNTED)[number];
+
+export const NOTHING = Object.fromEntries(COUNTED.map((each) => [each, 0])) as Record<Counted, number>;
 
 export type Measure = 'duration' | 'queue';
 
@@ -64,10 +67,7 @@ export class StatisticChanges {
   #count(run: StoredRun, time: string, counted: Counted, by: number): void {
     for (const step of STEPS) {
       const key = keyOf(run, time, step);
-      const row = this.#counts.get(textOf(key)) ?? {
-        ...key,
-        ...{ created: 0, success: 0, error: 0, timeout: 0, interrupted: 0, retried: 0 },
-      };
+      const row = this.#counts.get(textOf(key)) ?? { ...key, ...NOTHING };
       row[counted] += by;
       this.#counts.set(textOf(key), row);
     }

@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
-import type { StatisticChanges } from './statistic-changes.ts';
+import { COUNTED, type StatisticChanges } from './statistic-changes.ts';
 
 /** Adds changes to the numbers. The caller's transaction excludes all others that write them. */
 export async function writeStatistics(client: pg.ClientBase, changes: StatisticChanges): Promise<void> {
@@ -8,15 +8,12 @@ export async function writeStatistics(client: pg.ClientBase, changes: StatisticC
   if (counts.length > 0) {
     await client.query({
       name: 'history_add_counts',
-      text: `INSERT INTO run_statistic AS s
-               (deployment_id, step, start, graph_id, created, success, error, timeout, interrupted, retried)
-             SELECT deployment_id, step, start, graph_id, created, success, error, timeout, interrupted, retried
+      text: `INSERT INTO run_statistic AS s (deployment_id, step, start, graph_id, ${COUNTED.join(', ')})
+             SELECT deployment_id, step, start, graph_id, ${COUNTED.join(', ')}
              FROM jsonb_to_recordset($1::jsonb) AS r (deployment_id uuid, step text, start timestamptz, graph_id text,
-               created integer, success integer, error integer, timeout integer, interrupted integer, retried integer)
+               ${COUNTED.map((each) => `${each} integer`).join(', ')})
              ON CONFLICT (deployment_id, step, start, graph_id) DO UPDATE
-             SET created = s.created + excluded.created, success = s.success + excluded.success,
-                 error = s.error + excluded.error, timeout = s.timeout + excluded.timeout,
-                 interrupted = s.interrupted + excluded.interrupted, retried = s.retried + excluded.retried`,
+             SET ${COUNTED.map((each) => `${each} = s.${each} + excluded.${each}`).join(', ')}`,
       values: [toSqlJson(counts)],
     });
   }
