@@ -17,8 +17,11 @@ export interface KafkaSubscriptionParts {
 const RESTART_PAUSE_MS = 1_000;
 const HEARTBEAT_MS = 3_000;
 const MAX_WAIT_MS = 500;
-/** The broker answers a subscription with batches when it has this much, or after `MAX_WAIT_MS`. */
-const GATHERED_BYTES = 65_536;
+/**
+ * The broker answers a subscription with batches when it has this much, or after `MAX_WAIT_MS`. Under the load of one
+ * machine that is the whole time: the steps of a run arrive together, and its consumer writes it once.
+ */
+const GATHERED_BYTES = 1_048_576;
 
 /**
  * One member of a Kafka consumer group.

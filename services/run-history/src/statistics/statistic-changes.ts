@@ -67,9 +67,10 @@ export class StatisticChanges {
   #count(run: StoredRun, time: string, counted: Counted, by: number): void {
     for (const step of STEPS) {
       const key = keyOf(run, time, step);
-      const row = this.#counts.get(textOf(key)) ?? { ...key, ...NOTHING };
+      const text = textOf(key);
+      const row = this.#counts.get(text) ?? { ...key, ...NOTHING };
       row[counted] += by;
-      this.#counts.set(textOf(key), row);
+      this.#counts.set(text, row);
     }
   }
 
