@@ -102,6 +102,7 @@ export class WholeDeployment {
     const historyUrl = await add('run-history', ofHistory, {
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: controlPlaneUrl,
+      DEPLOYMENTS_REDIS_URI: redis.address.url,
     });
     await add('gateway', ofControlPlane, {
       ORG_ACCESS_URL: orgAccessUrl,

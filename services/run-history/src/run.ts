@@ -57,7 +57,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { lifecycle, logger, metrics } = context;
   const internalClient = (service: string, url: string) =>
     new InternalClient({ service, url, internalToken: config.INTERNAL_TOKEN, timeoutMs: QUESTION_TIMEOUT_MS });
-  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
   const pool = openPool({
     connectionString: config.DATABASE_URI,
     max: config.DATABASE_POOL_SIZE,
@@ -66,18 +65,22 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
-  lifecycle.onStop('database', () => pool.end());
-  reportPoolMetrics(pool, metrics);
-  await retryStartStep(async () => {
-    await checkPooler(pool);
-    await applyMigrations(pool, migrationsDir);
-  }, context);
-
   const deployments = new KnownDeployments({
     pool,
     controlPlane: internalClient('control-plane', config.CONTROL_PLANE_URL),
   });
-  await deployments.load();
+  // It throws for a configuration that lacks something, before anything begins.
+  const runBusConfig = toRunBusConfig(config, deployments);
+  const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
+  lifecycle.onStop('database', () => pool.end());
+  reportPoolMetrics(pool, metrics);
+  const journalId = await retryStartStep(async () => {
+    await checkPooler(pool);
+    await applyMigrations(pool, migrationsDir);
+    await deployments.load();
+    return readJournalId(pool);
+  }, context);
+
   const retentionDays = config.RUN_HISTORY_RETENTION_DAYS;
   const journal = new Journal({ pool, deployments, retentionDays, logger, metrics });
   const limits = {
@@ -105,10 +108,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   if (config.EVENT_BUS === 'redis') refreshes.start();
   lifecycle.onStop('deployments of the history', () => refreshes.stop());
 
-  const group = `run-history-${await readJournalId(pool)}`;
+  const group = `run-history-${journalId}`;
   const bus = createEventBus(toEventBusConfig(config, CLIENT_ID), context);
   lifecycle.onStop('event bus', () => bus.close());
-  const runBus = createEventBus(toRunBusConfig(config, deployments), context);
+  const runBus = createEventBus(runBusConfig, context);
   lifecycle.onStop('event bus of runs', () => runBus.close());
   const follow = (topic: TopicName, subscribed: Promise<unknown>) =>
     void subscribed.catch((error: unknown) => {
