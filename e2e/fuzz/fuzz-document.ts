@@ -10,7 +10,7 @@ const DOCUMENTS = path.resolve(import.meta.dirname, '../../docs/api');
 const CONFIG = path.join(import.meta.dirname, 'schemathesis.toml');
 const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
 /** Operations whose answers end when the client leaves. */
-const ENDLESS = ['joinThreadStream', 'streamEvents'];
+const ENDLESS = ['joinThreadStream', 'streamEvents', 'watchRunChanges'];
 const REQUEST_TIMEOUT_SECONDS = 30;
 
 export interface FuzzOptions {

@@ -1,4 +1,4 @@
-import type { JournalRunDetail, RunFacets, RunSearchPage, RunStatistics } from '@runyard/contracts';
+import type { JournalRunDetail, RunFacets, RunSearchPage, RunStatistics, RunsChanged } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
@@ -58,3 +58,48 @@ it('runs that the SDK made are found across threads, with their ends, errors and
   expect(total.error).toBeGreaterThanOrEqual(2);
   expect(total.duration_ms.p50).not.toBeNull();
 });
+
+it('a hint of a run that the SDK made comes within two seconds, and a search then has the run', async () => {
+  const leaving = new AbortController();
+  const { body, headers } = await fetch(`${url}/v2/runs/changes?deployment_ids=${deploymentId}`, {
+    headers: { 'x-api-key': apiKey },
+    signal: leaving.signal,
+  });
+  expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  const hints = readEvents(body!);
+  expect((await hints.next()).value).toEqual(['ready', {}]);
+
+  const metadata = { test: 'run-history changes' };
+  const client = newClient();
+  const { thread_id } = await client.threads.create();
+  const begun = performance.now();
+  const { run_id } = await client.runs.create(thread_id, 'chat', {
+    input: { messages: [{ role: 'user', content: 'hello' }] },
+    metadata,
+  });
+  // Other tests make runs too: their hints come first, perhaps.
+  let found: RunSearchPage['runs'] = [];
+  while (found.length === 0) {
+    const { value } = await hints.next();
+    const [event, data] = value as [string, RunsChanged];
+    expect([event, data.deployment_ids]).toEqual(['runs_changed', [deploymentId]]);
+    found = (await ask<RunSearchPage>('search', { metadata })).runs;
+  }
+  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(found.map((run) => run.run_id)).toEqual([run_id]);
+  leaving.abort();
+});
+
+/** Yields the names and data of a stream's events. */
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<[string, unknown]> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body) {
+    const messages = (text + decoder.decode(chunk, { stream: true })).split('\r\n\r\n');
+    text = messages.pop()!;
+    for (const message of messages) {
+      const [, event, data] = /^event: (.*)\r\ndata: (.*)$/.exec(message) ?? [];
+      if (event && data) yield [event, JSON.parse(data)];
+    }
+  }
+}

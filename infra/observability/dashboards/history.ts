@@ -3,6 +3,8 @@ import { largestBy, quantileBy, quantiles, rateBy } from './queries.ts';
 
 const RUN_HISTORY = 'job="runyard-run-history"';
 const AGENT_API = 'job="runyard-agent-api"';
+/** Streams of changes are open for minutes, and no answers. */
+const ANSWERED = 'path!="/v2/runs/changes"';
 
 export const history: Dashboard = {
   title: 'Runyard: run history',
@@ -42,7 +44,7 @@ export const history: Dashboard = {
           title: '95 % of answers end within',
           kind: 'number',
           unit: 'ms',
-          queries: quantiles(`runyard_http_requests_latency_bucket{${RUN_HISTORY}}`, [0.95]),
+          queries: quantiles(`runyard_http_requests_latency_bucket{${RUN_HISTORY},${ANSWERED}}`, [0.95]),
         },
         {
           title: 'Oldest unpublished event of a run',
@@ -130,6 +132,11 @@ export const history: Dashboard = {
           queries: [{ expr: 'max(run_history_rows)', legend: 'runs' }],
         },
         {
+          title: 'Open streams of changes',
+          unit: 'short',
+          queries: [{ expr: 'run_history_open_streams', legend: '{{instance}}' }],
+        },
+        {
           title: 'Requests by path and status',
           unit: 'reqps',
           queries: [rateBy('path, status', `runyard_http_requests_total{${RUN_HISTORY}}`)],
@@ -137,7 +144,7 @@ export const history: Dashboard = {
         {
           title: '95 % of answers end within',
           unit: 'ms',
-          queries: [quantileBy('path', `runyard_http_requests_latency_bucket{${RUN_HISTORY}}`)],
+          queries: [quantileBy('path', `runyard_http_requests_latency_bucket{${RUN_HISTORY},${ANSWERED}}`)],
         },
         {
           title: 'Errors by code',

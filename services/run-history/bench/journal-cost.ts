@@ -1,7 +1,7 @@
 /**
- * Measures what the journal costs for each run: `npx tsx services/run-history/bench/journal-cost.ts [runs] [batch]`, with
- * RUNYARD_TEST_POSTGRES_URL set. Each run has three events; a batch has 500 at most, and small ones are what a platform
- * with little to do has.
+ * Measures what the journal costs for each run: `npx tsx services/run-history/bench/journal-cost.ts [runs] [batch]
+ * [deployments]`, with RUNYARD_TEST_POSTGRES_URL set. Each run has three events; a batch has 500 at most, and small ones
+ * are what a platform with little to do has. Runs take turns among the deployments.
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -14,10 +14,16 @@ import { successOf, type ToldRun } from '../test/support/history.ts';
 
 const runs = Number(process.argv[2] ?? 10_000);
 const batch = Number(process.argv[3] ?? 500);
-const deploymentId = randomUUID();
+const deploymentIds = Array.from({ length: Number(process.argv[4] ?? 1) }, () => randomUUID());
+const workspaceId = randomUUID();
 const database = await createTestDatabase(fileURLToPath(new URL('../prisma/migrations', import.meta.url)));
 const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'bench' });
-const workspaces = new Map([[deploymentId, randomUUID()]]);
+const workspaces = new Map(deploymentIds.map((id) => [id, workspaceId]));
+// Events of deployments without a row are left out.
+await pool.query(
+  'INSERT INTO deployment (deployment_id, organization_id, workspace_id) SELECT unnest($1::uuid[]), $2, $3',
+  [deploymentIds, randomUUID(), workspaceId],
+);
 const journal = new Journal({
   pool,
   deployments: { findWorkspaces: async () => workspaces },
@@ -26,7 +32,8 @@ const journal = new Journal({
   metrics: new Metrics(),
 });
 const assistantId = randomUUID();
-const events = Array.from({ length: runs }).flatMap(() => {
+const events = Array.from({ length: runs }).flatMap((_, index) => {
+  const deploymentId = deploymentIds[index % deploymentIds.length]!;
   const run: ToldRun = { deploymentId, runId: uuidv7(), threadId: uuidv7(), assistantId };
   return successOf(run, { metadata: { customer: 'c-42', plan: { name: 'gold' } } });
 });

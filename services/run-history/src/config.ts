@@ -18,6 +18,11 @@ export const configSchema = Type.Object({
     format: 'uri',
     description: 'Base URL of control-plane, which knows the workspaces of deployments.',
   }),
+  HTTP_MAX_OPEN_STREAMS: Type.Integer({
+    default: 1_000,
+    minimum: 1,
+    description: 'Clients that follow changes at the same time, of one process. More are refused with 503.',
+  }),
   RUN_HISTORY_RETENTION_DAYS: Type.Integer({
     default: 30,
     minimum: 1,

@@ -1,7 +1,9 @@
-import { countRunFacets, getRunOfHistory, readRunStatistics, searchRuns } from '@runyard/contracts';
+import { countRunFacets, getRunOfHistory, readRunStatistics, searchRuns, watchRunChanges } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { VisibleDeployments } from './access/visible-deployments.ts';
+import { SSE_HEADERS } from './changes/change-stream.ts';
+import type { ChangeStreams } from './changes/change-streams.ts';
 import type { RunSearch } from './search/run-search.ts';
 import { readStatistics } from './statistics/read-statistics.ts';
 
@@ -9,9 +11,10 @@ interface Services {
   pool: pg.Pool;
   visible: VisibleDeployments;
   search: RunSearch;
+  streams: ChangeStreams;
 }
 
-export function runRoutes({ pool, visible, search }: Services): BoundOperation[] {
+export function runRoutes({ pool, visible, search, streams }: Services): BoundOperation[] {
   return [
     bind(searchRuns, async ({ caller, body }) => ok(await search.search(await visible.scopeOf(caller), body))),
     bind(countRunFacets, async ({ caller, body }) => ok(await search.countFacets(await visible.scopeOf(caller), body))),
@@ -21,5 +24,10 @@ export function runRoutes({ pool, visible, search }: Services): BoundOperation[]
     bind(getRunOfHistory, async ({ caller, params }) =>
       ok(await search.get(await visible.scopeOf(caller), params.run_id)),
     ),
+    bind(watchRunChanges, async ({ caller, query, raw, res, log }) => {
+      // Its answer has no body, so it would stay open for nothing.
+      if (raw.method === 'HEAD') return void res.writeHead(200, SSE_HEADERS).end();
+      await streams.open({ caller, deploymentIds: query.deployment_ids, res, log });
+    }),
   ];
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { OPEN_API_INFO, redisKeyPrefix, type TopicName } from '@runyard/contracts';
+import { OPEN_API_INFO, redisKeyPrefix, type TopicName, watchRunChanges } from '@runyard/contracts';
 import {
   applyMigrations,
   checkPooler,
@@ -26,6 +26,8 @@ import {
 } from '@runyard/service-kit';
 import type pg from 'pg';
 import { requireRunPermission, VisibleDeployments } from './access/visible-deployments.ts';
+import { ChangeStreams } from './changes/change-streams.ts';
+import { JournalChanges } from './changes/journal-changes.ts';
 import type { Config } from './config.ts';
 import { KnownDeployments } from './deployments/known-deployments.ts';
 import { Journal } from './journal/journal.ts';
@@ -146,6 +148,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     deployments,
     orgAccess: internalClient('org-access', config.ORG_ACCESS_URL),
   });
+  const changes = new JournalChanges({ pool, logger });
+  const streams = new ChangeStreams({ changes, visible, streamsMax: config.HTTP_MAX_OPEN_STREAMS });
+  metrics.gauge('run_history_open_streams', 'Clients that follow changes.', [], (gauge) => gauge.set(streams.size));
+  const search = new RunSearch({ pool, retentionDays });
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const app = createApp({
     context,
@@ -155,13 +161,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: createPrincipalVerifier({ audience: 'run-history', jwksUrl }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['run-history'],
-    operations: withMiddleware(runRoutes({ pool, visible, search: new RunSearch({ pool, retentionDays }) }), [
+    operations: withMiddleware(runRoutes({ pool, visible, search, streams }), [
       mapDatabaseOutages,
       requireRunPermission,
-      limitOperations({ connectionsMax, statementMs: SEARCH_MS }, (_, { signal }) => signal),
+      // A stream stays open for minutes, and asks the database nothing of its own.
+      limitOperations({ connectionsMax, statementMs: SEARCH_MS }, (operationId, { signal }) =>
+        operationId === watchRunChanges.operationId ? undefined : signal,
+      ),
     ]),
   });
-  earlyListener.serve(app);
+  earlyListener.serve(app, { onClosed: () => streams.endAll() });
   lifecycle.ready();
 }
 

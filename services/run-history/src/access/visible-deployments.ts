@@ -34,10 +34,20 @@ export class VisibleDeployments {
   async scopeOf(caller: Principal): Promise<RunScope> {
     const tenant = tenantOf(caller);
     if (!caller.isBoundedByPolicies) return { ...tenant, deploymentIds: undefined };
-    const { deployments, orgAccess } = this.#dependencies;
-    const deploymentIds = await deployments.listOfTenant(tenant);
-    const decided = await decideOnDeployments(orgAccess, caller, { deploymentIds, permissions: [PERMISSION] });
-    return { ...tenant, deploymentIds: [...decided].filter(([, each]) => each.length > 0).map(([id]) => id) };
+    const all = await this.#dependencies.deployments.listOfTenant(tenant);
+    return { ...tenant, deploymentIds: await this.filter(caller, all) };
+  }
+
+  /**
+   * Returns those deployments, all of the caller's workspace, whose runs the caller may see now.
+   *
+   * @throws UnavailableError
+   */
+  async filter(caller: Principal, deploymentIds: string[]): Promise<string[]> {
+    if (!caller.isBoundedByPolicies) return deploymentIds;
+    const question = { deploymentIds, permissions: [PERMISSION] };
+    const decided = await decideOnDeployments(this.#dependencies.orgAccess, caller, question);
+    return [...decided].filter(([, each]) => each.length > 0).map(([id]) => id);
   }
 }
 

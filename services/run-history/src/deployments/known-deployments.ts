@@ -125,9 +125,11 @@ export class KnownDeployments {
   async #ask(): Promise<void> {
     const { pool, controlPlane } = this.#dependencies;
     const { routes } = await controlPlane.ask('/internal/routes', null, RouteSnapshot);
+    // A conflict with a row that a batch is changing would wait for the end of the batch: known rows are left out first.
     await pool.query(
       `INSERT INTO deployment (deployment_id, organization_id, workspace_id)
-       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) ON CONFLICT DO NOTHING`,
+       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS route (id, organization_id, workspace_id)
+       WHERE NOT EXISTS (SELECT FROM deployment d WHERE d.deployment_id = route.id) ON CONFLICT DO NOTHING`,
       [
         routes.map((route) => route.deployment_id),
         routes.map((route) => route.organization_id),

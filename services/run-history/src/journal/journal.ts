@@ -127,7 +127,7 @@ function mayPass(error: unknown): boolean {
 /** Stores events under the lock of the writer. */
 async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Promise<Outcome> {
   const known = await readRuns(client, [...new Set(accepted.map(({ event }) => runOf(event)))]);
-  const kept = await readKeptDeployments(client, [...new Set(accepted.map(({ event }) => deploymentOf(event)))]);
+  const kept = await markChangedDeployments(client, [...new Set(accepted.map(({ event }) => deploymentOf(event)))]);
   const runs = new Map<string, StoredRun>();
   const statistics = new StatisticChanges();
   const leftOut: [LeftOut, RunEvent][] = [];
@@ -155,11 +155,15 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
   return { stored, leftOut };
 }
 
-/** Returns those of the deployments whose history is not being removed. */
-async function readKeptDeployments(client: pg.ClientBase, deploymentIds: string[]): Promise<Set<string>> {
+/**
+ * Marks the deployments for `JournalChanges`, and returns those whose history is not being removed. A second statement
+ * for the mark would be felt in small batches.
+ */
+async function markChangedDeployments(client: pg.ClientBase, deploymentIds: string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ deployment_id: string }>({
-    name: 'history_kept_deployments',
-    text: 'SELECT deployment_id FROM deployment WHERE deployment_id = ANY($1::uuid[]) AND NOT is_deleted',
+    name: 'history_changed_deployments',
+    text: `UPDATE deployment SET last_change = nextval('journal_change')
+           WHERE deployment_id = ANY($1::uuid[]) AND NOT is_deleted RETURNING deployment_id`,
     values: [deploymentIds],
   });
   return new Set(rows.map((row) => row.deployment_id));

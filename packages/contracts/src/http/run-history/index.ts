@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts';
+import { watchRunChanges } from './changes.ts';
 import { countRunFacets, getRunOfHistory, searchRuns } from './runs.ts';
 import { readRunStatistics } from './statistics.ts';
 
@@ -7,8 +8,10 @@ export const runHistoryOperations: readonly Operation[] = [
   searchRuns,
   countRunFacets,
   readRunStatistics,
+  watchRunChanges,
   getRunOfHistory,
 ];
 
+export * from './changes.ts';
 export * from './runs.ts';
 export * from './statistics.ts';
