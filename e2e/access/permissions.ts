@@ -203,7 +203,10 @@ const OAUTH_BROKER = {
   ]),
 };
 
-const RUN_HISTORY = rows('runs:read', ['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'getRunOfHistory']);
+const RUN_HISTORY = rows('runs:read', [
+  ...['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'getRunOfHistory'],
+  'watchRunChanges',
+]);
 
 const ORG_ACCESS = {
   ...rows('organization:read', ['getOrganizationInfo', 'getOrganizationInfoAlias', 'listRoles', 'listRolesAlias']),
@@ -323,7 +326,7 @@ const SIGN_IN_PAGES = {
     ...['showReset', 'requestReset', 'showNewPassword', 'setNewPassword', 'showVerification', 'verifyAddress'],
     ...['showAccount', 'changePassword', 'endSessionByForm', 'requestVerification', 'showAuthenticator'],
     ...['beginAuthenticator', 'confirmAuthenticator', 'removeAuthenticator', 'showDevice', 'answerDevice'],
-    ...['showAuthorization', 'answerAuthorization'],
+    ...['showAuthorization', 'answerAuthorization', 'openConsole', 'followSignInLink'],
     ...['showPasskeySignIn', 'signInByPasskey'],
     ...['showPasskeys', 'beginPasskeyByForm', 'addPasskeyByForm', 'renamePasskeyByForm', 'removePasskeyByForm'],
   ]),

@@ -3,6 +3,11 @@ export const PUBLIC_SERVICES = ['org-access', 'control-plane', 'oauth-broker', '
 /** The service that serves a public path. The gateway takes the longest prefix that matches on whole segments. */
 export type PublicService = (typeof PUBLIC_SERVICES)[number];
 
+/** The service at a host name of its own, for browsers alone. It is no audience of principal tokens: nobody calls it as one. */
+export const CONSOLE_SERVICE = 'console';
+/** The service to which the gateway leads a request, by a public path or by the host. */
+export type GatewayService = PublicService | typeof CONSOLE_SERVICE;
+
 export interface PublicRoute {
   prefix: string;
   /** True when nothing below the prefix belongs to the route. It comes before one with the same prefix. */

@@ -131,6 +131,15 @@ export const internalTokenVariable = Type.String({
   description: 'Secret shared by the services of one platform; `openssl rand -hex 32` makes one.',
 });
 
+/** The address of the console, for the services that lead browsers there. */
+export const consoleUrlVariable = Type.Optional(
+  Type.String({
+    pattern: '^https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:\\d{1,5})?/?$',
+    description:
+      'The address of the console as browsers know it, an origin without a path, as `https://console.example.com`.',
+  }),
+);
+
 /** Variables of a platform service that stores data and secrets. */
 export const statefulServiceVariables = {
   DATABASE_URI: ConnectionUri('postgres', "The Postgres database of this service's own."),

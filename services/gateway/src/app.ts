@@ -36,9 +36,10 @@ import { upstreamFailure } from './proxy/upstream-error.ts';
 import { RequestRecords } from './request-records.ts';
 import type { ClientAddresses } from './requests/client-address.ts';
 import { checkHost, hostNameOf, requestedHost } from './requests/request-host.ts';
+import type { ConsoleHost } from './routing/console-host.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
 import type { ProtectedResources } from './routing/protected-resources.ts';
-import { type Destination, resolveAtHost, resolvePath, sourceOf } from './routing/resolve-path.ts';
+import { type Destination, resolveAtConsole, resolveAtHost, resolvePath, sourceOf } from './routing/resolve-path.ts';
 import type { RootDeployment } from './routing/root-deployment.ts';
 import type { RoutePlan, RoutePlanner } from './routing/route-plan.ts';
 
@@ -46,6 +47,7 @@ export interface GatewayParts {
   context: ServiceContext;
   /** Answers the gateway's own paths. */
   own: RequestListener;
+  consoleHost: ConsoleHost;
   hosts: DeploymentHosts;
   root: RootDeployment;
   planner: RoutePlanner;
@@ -117,13 +119,15 @@ export class Gateway {
   }
 
   /**
-   * Resolves a request by its host first: a host that is no deployment's is the platform's, whose paths decide then.
+   * Resolves a request by its host first: that of the console, then those of deployments. Any other host is the
+   * platform's, whose paths decide then.
    */
   #resolve(req: IncomingMessage): Destination | 'own' {
-    const { hosts, root, addresses } = this.#parts;
+    const { consoleHost, hosts, root, addresses } = this.#parts;
     splitAbsoluteTarget(req);
     const url = req.url ?? '/';
     const host = hostNameOf(requestedHost(req, addresses.trustsHeadersOf(req)) ?? '');
+    if (consoleHost.has(host)) return resolveAtConsole(url);
     if (hosts.isDeploymentHost(host)) return resolveAtHost(host, url);
     const path = url.split('?', 1)[0]!;
     if (OWN_INTERNAL_PATHS.has(path)) return 'own';

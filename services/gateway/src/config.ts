@@ -2,6 +2,7 @@ import { HOST_NAME_PATTERN } from '@runyard/contracts';
 import {
   BODY_LIMIT_BYTES,
   ConnectionUri,
+  consoleUrlVariable,
   eventBusVariables,
   internalTokenVariable,
   serviceVariables,
@@ -38,6 +39,13 @@ export const configSchema = Type.Object({
       description: 'Base URL of registry. Without it no images are pushed or pulled here.',
     }),
   ),
+  CONSOLE_SERVICE_URL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Base URL of console. With `CONSOLE_URL`, whose host leads there; without both there is no console.',
+    }),
+  ),
+  CONSOLE_URL: consoleUrlVariable,
   INTERNAL_TOKEN: internalTokenVariable,
   PUBLIC_URL: Type.String({
     default: 'http://localhost:2024',

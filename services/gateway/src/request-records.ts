@@ -75,6 +75,7 @@ export class RequestRecords {
 }
 
 function labelOf(destination: Destination): string {
-  if (destination.kind === 'service') return `${destination.prefix}/…`;
+  if (destination.kind === 'service')
+    return destination.prefix === '' ? destination.service : `${destination.prefix}/…`;
   return destination.kind === 'deployment' ? '/deployments/{deployment}/…' : 'none';
 }

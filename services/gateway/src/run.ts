@@ -20,6 +20,7 @@ import { RateSharing } from './limits/rate-sharing.ts';
 import { UpstreamLoad } from './limits/upstream-load.ts';
 import { UnresponsiveUpstreams } from './proxy/unresponsive-upstreams.ts';
 import { ClientAddresses } from './requests/client-address.ts';
+import { ConsoleHost } from './routing/console-host.ts';
 import { DeploymentHosts } from './routing/deployment-hosts.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
 import { ProtectedResources } from './routing/protected-resources.ts';
@@ -89,7 +90,13 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     onRevoked: (keyId) => exchanges.cutKey(keyId),
   });
 
+  const consoleHost = new ConsoleHost({
+    serviceUrl: config.CONSOLE_SERVICE_URL,
+    url: config.CONSOLE_URL,
+    publicUrl: config.PUBLIC_URL,
+  });
   const addresses = new ClientAddresses({
+    internalToken: config.INTERNAL_TOKEN,
     trustsAll: config.TRUST_FORWARDED_HEADERS,
     proxies: config.TRUSTED_PROXIES,
   });
@@ -152,6 +159,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
         metricsGuard: createMetricsGuard(config.INTERNAL_TOKEN),
       }),
     ),
+    consoleHost,
     hosts,
     root,
     planner: new RoutePlanner({
@@ -165,6 +173,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
         'oauth-broker': config.OAUTH_BROKER_URL,
         registry: config.REGISTRY_SERVICE_URL,
         'run-history': config.RUN_HISTORY_URL,
+        console: config.CONSOLE_SERVICE_URL,
       },
       load,
       publicUrl: config.PUBLIC_URL,

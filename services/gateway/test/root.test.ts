@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DeploymentRoute, RootFile } from '@runyard/contracts';
+import { clientAddressHeaders } from '@runyard/service-kit';
 import {
   deploymentRoute,
   FakeControlPlane,
@@ -268,6 +269,12 @@ describe('a deployment at the root of a machine of one person', () => {
     const answer = await ask('/threads', { headers: { host, origin: `http://${host}` } });
     expect(principalOf(answer)).toBe(ofKey);
     expect(await ask('/threads', { headers: { host, origin: 'https://evil.example' } })).toMatchObject({ status: 403 });
+  });
+
+  it('is not reached without a key by a service of the platform that calls for another machine', async () => {
+    const from = (address: string) => ask('/threads', { headers: clientAddressHeaders(INTERNAL_TOKEN, address) });
+    expect(await from('203.0.113.9')).toMatchObject({ status: 401 });
+    expect(principalOf(await from('127.0.0.1'))).toBe(ofKey);
   });
 
   it('has its pages in a sandbox, and sets no cookie: the sign-in pages have the same origin', async () => {

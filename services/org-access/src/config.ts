@@ -1,6 +1,7 @@
 import { OrganizationPlan } from '@runyard/contracts';
 import {
   ConnectionUri,
+  consoleUrlVariable,
   eventBusVariables,
   idempotencyVariables,
   serviceVariables,
@@ -23,6 +24,7 @@ export const configSchema = Type.Object({
     description:
       'Base URL of the gateway as browsers and identity providers know it: links in emails and invites begin with it.',
   }),
+  CONSOLE_URL: consoleUrlVariable,
   CONTROL_PLANE_URL: Type.Optional(
     Type.String({
       description:

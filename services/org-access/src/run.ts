@@ -28,6 +28,7 @@ import { openScim } from './scim/open-scim.ts';
 import { toScimError } from './scim/scim-error-form.ts';
 import { createScimGate, isScimPath } from './scim/scim-gate.ts';
 import { openAccounts } from './sign-in/accounts/open-accounts.ts';
+import { ConsoleSessions } from './sign-in/console/console-sessions.ts';
 import { openSso } from './sign-in/sso/open-sso.ts';
 import { openCredentials } from './sign-in/tokens/open-credentials.ts';
 
@@ -46,6 +47,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sso = await openSso(foundation);
   const accounts = openAccounts(foundation, credentials.sessions, emails);
   const programs = openPrograms(foundation, credentials, accounts.limit);
+  const consoleSessions = new ConsoleSessions({ database, ...credentials, logout: sso.logout });
   const operations = [
     ...openDirectory(foundation, emails),
     ...openAccess(foundation),
@@ -53,7 +55,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...sso.routes,
     ...accounts.routes,
     ...programs.routes,
-    ...openPages(foundation, credentials, accounts, programs, sso.logout),
+    ...openPages(foundation, credentials, accounts, programs, sso.logout, consoleSessions),
     ...auditOperations,
     ...credentials.routes,
     ...internalRoutes({
@@ -66,6 +68,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         onEnsured: () => sso.ensureEnvironmentProvider(),
       }),
       firstAdministrator: accounts.firstAdministrator,
+      signInLinks: accounts.signInLinks,
+      consoleSessions,
       signingKeys,
     }),
   ];

@@ -218,6 +218,11 @@ export const CALLER_ERRORS = {
     meaning: 'A link that works once has been used or withdrawn, or has expired.',
     remedy: 'Ask for a new one.',
   },
+  console_code_invalid: {
+    status: 400,
+    meaning: 'The code with which a browser came to the console was used, has expired, or was not for its backend.',
+    remedy: 'Sign in at the console again.',
+  },
   sign_in_throttled: {
     status: 429,
     meaning: 'There were many failed attempts for this account or from this network address.',
@@ -232,6 +237,11 @@ export const CALLER_ERRORS = {
     status: 503,
     meaning: 'The keys that verify the tokens of callers cannot be fetched: `PLATFORM_JWKS_URL` does not answer.',
     remedy: 'Look at org-access, or at the data plane that passes them on.',
+  },
+  too_many_requests_of_session: {
+    status: 429,
+    meaning: 'The browser of a person has hundreds of requests, or dozens of live streams, open at one console.',
+    remedy: 'Close windows, or wait for `Retry-After`.',
   },
   key_check_unavailable: {
     status: 503,

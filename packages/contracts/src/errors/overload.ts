@@ -17,7 +17,8 @@ export const OVERLOAD_ERRORS = {
   },
   too_many_open_streams: {
     status: 503,
-    meaning: '`HTTP_MAX_OPEN_STREAMS` clients stream runs, wait for them, or follow their changes. Nothing was done for the request.',
+    meaning:
+      '`HTTP_MAX_OPEN_STREAMS` clients stream runs, wait for them, or follow their changes. Nothing was done for the request.',
     remedy: 'Retry after `Retry-After`; if it lasts, add processes, or raise the limit where memory allows.',
     refusal: 'open_streams',
   },

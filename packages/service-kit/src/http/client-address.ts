@@ -14,12 +14,20 @@ export function clientAddressHeaders(internalToken: string, address: string): Re
  * and limits of attempts count addresses.
  */
 export function dropUnprovenAddress(headers: IncomingHttpHeaders, internalToken: string): void {
-  const { 'x-forwarded-for': address, [ADDRESS_PROOF_HEADER]: given } = headers;
+  if (provenAddress(headers, internalToken) === undefined) delete headers['x-forwarded-for'];
   delete headers[ADDRESS_PROOF_HEADER];
-  if (address === undefined) return;
+}
+
+/**
+ * Returns the address of the client that a request names with the proof of this platform; undefined without one. The proof
+ * is good for ever and for one address: it must go to services of the platform alone.
+ */
+export function provenAddress(headers: IncomingHttpHeaders, internalToken: string): string | undefined {
+  const { 'x-forwarded-for': address, [ADDRESS_PROOF_HEADER]: given } = headers;
+  if (address === undefined || given === undefined) return undefined;
   const proof = Buffer.from(proofOf(internalToken, String(address)));
-  const claimed = Buffer.from(String(given ?? ''));
-  if (claimed.length !== proof.length || !timingSafeEqual(claimed, proof)) delete headers['x-forwarded-for'];
+  const claimed = Buffer.from(String(given));
+  return claimed.length === proof.length && timingSafeEqual(claimed, proof) ? String(address) : undefined;
 }
 
 function proofOf(internalToken: string, address: string): string {

@@ -1,4 +1,14 @@
-import { cookiesIn, isPlatformCookie, OAUTH_COOKIE, PLAIN_OAUTH_COOKIE } from '@runyard/contracts';
+import {
+  CONSOLE_COOKIE,
+  CONSOLE_SIGN_IN_COOKIE,
+  cookiesIn,
+  isConsoleCookie,
+  isPlatformCookie,
+  LOOPBACK_CONSOLE_COOKIE,
+  LOOPBACK_CONSOLE_SIGN_IN_COOKIE,
+  OAUTH_COOKIE,
+  PLAIN_OAUTH_COOKIE,
+} from '@runyard/contracts';
 
 /**
  * The sender of an answer. What a deployment answers is written by its project: below the platform's own host it must not
@@ -49,17 +59,30 @@ export function originHeaders(source: AnswerSource): readonly string[] {
   return source === 'deployment at the platform' ? APART_FROM_THE_HOST : [];
 }
 
-/** The cookies of the platform that a destination gets. `oauth`: that of authorizations at OAuth providers alone. */
-export type PlatformCookies = 'all' | 'oauth' | 'none';
+/**
+ * The cookies of the platform that a destination gets. `sign-in`: all but the console's; `oauth`: that of authorizations
+ * at OAuth providers alone; `console`: those of the console alone.
+ */
+export type PlatformCookies = 'sign-in' | 'oauth' | 'console' | 'none';
 
 const OAUTH_COOKIES: ReadonlySet<string> = new Set([OAUTH_COOKIE, PLAIN_OAUTH_COOKIE]);
+const CONSOLE_COOKIES: ReadonlySet<string> = new Set([
+  ...[CONSOLE_COOKIE, LOOPBACK_CONSOLE_COOKIE],
+  ...[CONSOLE_SIGN_IN_COOKIE, LOOPBACK_CONSOLE_SIGN_IN_COOKIE],
+]);
+
+const IS_KEPT: Record<PlatformCookies, (name: string) => boolean> = {
+  'sign-in': (name) => isPlatformCookie(name) && !isConsoleCookie(name),
+  oauth: (name) => OAUTH_COOKIES.has(name),
+  console: (name) => CONSOLE_COOKIES.has(name),
+  none: () => false,
+};
 
 /** Returns a `Cookie` header without the platform's own, but for `kept`; undefined when nothing is left. */
 export function forwardedCookies(header: string, kept: PlatformCookies): string | undefined {
-  if (kept === 'all' || !/runyard/i.test(header)) return header;
-  const isKept = (name: string) => kept === 'oauth' && OAUTH_COOKIES.has(name);
+  if (!/runyard/i.test(header)) return header;
   const others = cookiesIn(header).filter(
-    ({ name, value }) => isKept(name) || (!isPlatformCookie(name) && !isNamedByValue(name, value)),
+    ({ name, value }) => IS_KEPT[kept](name) || (!isPlatformCookie(name) && !isNamedByValue(name, value)),
   );
   return others.length === 0 ? undefined : others.map(({ text }) => text).join('; ');
 }

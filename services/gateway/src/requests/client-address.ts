@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ConfigError } from '@runyard/service-kit';
+import { ConfigError, provenAddress } from '@runyard/service-kit';
 import ipaddr from 'ipaddr.js';
 import { matchesNetwork, type Network, parseNetwork } from './network.ts';
 import { firstValue, requestedHost } from './request-host.ts';
@@ -9,9 +9,18 @@ import type { PublicAddress } from './same-origin.ts';
 export class ClientAddresses {
   readonly #trustsAll: boolean;
   readonly #proxies: readonly Network[];
+  readonly #internalToken: string | undefined;
 
-  /** @throws ConfigError */
-  constructor(options: { trustsAll: boolean; proxies?: readonly string[] | undefined }) {
+  /**
+   * @param options.internalToken proves the addresses that services of the platform name, which call as people
+   * @throws ConfigError
+   */
+  constructor(options: {
+    trustsAll: boolean;
+    proxies?: readonly string[] | undefined;
+    internalToken?: string | undefined;
+  }) {
+    this.#internalToken = options.internalToken;
     this.#trustsAll = options.trustsAll;
     this.#proxies = (options.proxies ?? []).map(networkOf);
   }
@@ -29,9 +38,12 @@ export class ClientAddresses {
   /**
    * Returns the address of the client: the peer, or the one that the proxies before it name. Entries of
    * `X-Forwarded-For` are read from the last, which the nearest proxy wrote: entries before the first stranger's are
-   * the stranger's own word.
+   * the stranger's own word. A service of the platform names the address for which it calls, with the gateway's proof: it
+   * is believed in that alone.
    */
   clientOf(req: IncomingMessage): string {
+    const proven = this.#internalToken === undefined ? undefined : provenAddress(req.headers, this.#internalToken);
+    if (proven !== undefined && ipaddr.isValid(proven)) return proven;
     const peer = req.socket.remoteAddress ?? 'unknown';
     if (!this.trustsHeadersOf(req)) return peer;
     const named = String(req.headers['x-forwarded-for'] ?? '').split(',');

@@ -1,13 +1,20 @@
-import { DEPLOYMENTS_PREFIX, PROTECTED_RESOURCE_PATH, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
+import {
+  CONSOLE_SERVICE,
+  DEPLOYMENTS_PREFIX,
+  type GatewayService,
+  PROTECTED_RESOURCE_PATH,
+  PUBLIC_ROUTES,
+} from '@runyard/contracts';
 import type { AnswerSource } from '../proxy/origin-rules.ts';
 
 /** The destination of a request, before anything is known about the caller. */
 export type Destination =
   | {
       kind: 'service';
-      service: PublicService;
+      service: GatewayService;
       /** Path and query as the service sees them. */
       target: string;
+      /** The prefix of its paths; empty for the console, which has all of its host. */
       prefix: string;
       /** The part that was taken off the path; often nothing. */
       stripped: string;
@@ -85,6 +92,30 @@ export function resolveAtHost(host: string, url: string): Destination {
   const path = pathOf(url);
   if (path === undefined) return { kind: 'none' };
   return { kind: 'deployment', by: 'host', reference: host, target: url, path };
+}
+
+/** Matches what every service has for the rest of the platform, which nobody gets through the gateway. */
+const OF_THE_PLATFORM = /^\/(internal|metrics)(\/|$)/i;
+
+/**
+ * Resolves a path at the host of the console, which proves its callers by its own cookie. Every path is the console's,
+ * but those that services have for each other and for monitoring.
+ */
+export function resolveAtConsole(url: string): Destination {
+  const path = pathOf(url);
+  if (path === undefined || OF_THE_PLATFORM.test(path)) return { kind: 'none' };
+  return {
+    kind: 'service',
+    service: CONSOLE_SERVICE,
+    target: url,
+    prefix: '',
+    stripped: '',
+    limitsBodies: false,
+    isUpload: false,
+    isSelfAuthenticating: true,
+    isSignIn: false,
+    requiresHttp11: false,
+  };
 }
 
 function isAtOrBelow(path: string, prefix: string): boolean {

@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEPLOYMENTS_PREFIX, type DeploymentRoute, isUuid, type PublicService } from '@runyard/contracts';
+import {
+  CONSOLE_SERVICE,
+  DEPLOYMENTS_PREFIX,
+  type DeploymentRoute,
+  type GatewayService,
+  isUuid,
+} from '@runyard/contracts';
 import { isPreflight, NotFoundError, UnavailableError, UpgradeRequiredError } from '@runyard/service-kit';
 import {
   type AdmittedCaller,
@@ -62,7 +68,7 @@ export interface RoutePlannerParts {
   /** The load of deployments. */
   load: UpstreamLoad;
   /** Undefined for a service that this platform does not have. */
-  serviceUrls: Record<PublicService, string | undefined>;
+  serviceUrls: Record<GatewayService, string | undefined>;
   /** Base URL of the gateway as clients know it. */
   publicUrl: string;
   /** Called when a deployment was not reached on its route: it may be somewhere else by now. */
@@ -75,12 +81,13 @@ export interface RoutePlannerParts {
 const NEW_ROUTES_MS = 1_000;
 
 /** org-access serves the sign-in pages; oauth-broker knows browsers again that come back from OAuth providers. */
-const COOKIES: Record<PublicService, PlatformCookies> = {
-  'org-access': 'all',
+const COOKIES: Record<GatewayService, PlatformCookies> = {
+  'org-access': 'sign-in',
   'control-plane': 'none',
   'oauth-broker': 'oauth',
   registry: 'none',
   'run-history': 'none',
+  console: 'console',
 };
 
 /** Services of the platform leave long polls unanswered: their number is no sign of load. */
@@ -121,7 +128,10 @@ export class RoutePlanner {
     if (upstream === undefined) throw noRoute();
     if (requiresHttp11 && req.httpVersion === '1.0') throw new UpgradeRequiredError('This path needs HTTP/1.1');
     const admitCaller = isSignIn ? admitToSignIn : admitToService;
-    const caller = isSelfAuthenticating ? UNAUTHENTICATED : await admitCaller(this.#visit(arrival), service);
+    const caller =
+      isSelfAuthenticating || service === CONSOLE_SERVICE
+        ? UNAUTHENTICATED
+        : await admitCaller(this.#visit(arrival), service);
     return {
       upstreams: [upstream],
       load: UNBOUNDED,

@@ -52,6 +52,20 @@ export async function isAdministered(queries: Queries, organizationId: string): 
   return administrator !== null;
 }
 
+/**
+ * Returns the person who has administered an organization for the longest time, and can do so in a session of their
+ * account: who was added and never took the membership up cannot. Null when there is none.
+ */
+export async function findFirstAdministrator(queries: Queries, organizationId: string): Promise<string | null> {
+  const canAct: Prisma.IdentityWhereInput[] = [{ isAccepted: true }, { person: { emailVerifiedAt: { not: null } } }];
+  const administrator = await queries.identity.findFirst({
+    where: { ...ADMINISTRATOR, organizationId, personId: { not: null }, OR: canAct },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    select: { personId: true },
+  });
+  return administrator?.personId ?? null;
+}
+
 async function hasAdministrator(transaction: Prisma.TransactionClient, organizationId: string): Promise<boolean> {
   const { ssoOnly } = await transaction.organization.findUniqueOrThrow({
     where: { id: organizationId },

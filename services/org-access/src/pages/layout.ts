@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PASSKEY_SCRIPT_PATH } from '@runyard/contracts';
-import { page, type Reply } from '@runyard/service-kit';
+import { type BoundOperation, page, type Reply } from '@runyard/service-kit';
 import { Html, html } from './html.ts';
 
 const STYLE = `
@@ -71,6 +71,36 @@ ${body}
     },
     reply,
   );
+}
+
+/** Keeps the address of a page, which carries a secret, out of `Referer`, also at pages of the same host. */
+export function withoutReferrer(route: BoundOperation): BoundOperation {
+  return changeHeaders(route, (headers) => ({ ...headers, 'referrer-policy': 'no-referrer' }));
+}
+
+/**
+ * Lets the end of each form of a page lead to another origin. Browsers apply the policy of a page to all redirects after
+ * its form, and a sign-in that began at the console ends there.
+ */
+export function allowFormsToLeadTo(origin: string, route: BoundOperation): BoundOperation {
+  return changeHeaders(route, (headers) => {
+    const { 'content-security-policy': policy } = headers;
+    if (typeof policy !== 'string') return headers;
+    const allowed = policy.replace("form-action 'self'", `form-action 'self' ${origin}`);
+    return { ...headers, 'content-security-policy': allowed };
+  });
+}
+
+type Headers = NonNullable<Reply['headers']>;
+
+function changeHeaders({ operation, handler }: BoundOperation, change: (headers: Headers) => Headers): BoundOperation {
+  return {
+    operation,
+    handler: async (request) => {
+      const reply = await handler(request);
+      return reply && { ...reply, headers: change(reply.headers ?? {}) };
+    },
+  };
 }
 
 interface FieldOptions {

@@ -1,25 +1,36 @@
 import { linkPages } from '@runyard/contracts';
-import { BadRequestError, type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
+import { BadRequestError, type BoundOperation, localPath, type Reply, redirect } from '@runyard/service-kit';
 import { PASSWORD_LENGTH_MIN } from '../directory/people/password-rules.ts';
 import type { AddressVerification } from '../sign-in/accounts/address-verification.ts';
 import type { FirstAdministrator } from '../sign-in/accounts/first-administrator.ts';
 import type { InviteAcceptance, ShownInvite } from '../sign-in/accounts/invite-acceptance.ts';
+import type { SignInLinks } from '../sign-in/accounts/sign-in-links.ts';
 import { enterOrganization } from '../sign-in/sessions/enter-organization.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { type Html, html } from './html.ts';
-import { field, hidden, showPage, submit } from './layout.ts';
+import { field, hidden, showPage, submit, withoutReferrer } from './layout.ts';
+import { requireFollowed } from './page-request.ts';
 import type { Visitor } from './page-visitors.ts';
-import { HOME, letIn, type PageParts } from './sign-in-pages.ts';
+import { cookiesOf, HOME, letIn, type PageParts } from './sign-in-pages.ts';
 
 export interface LinkPageParts extends PageParts {
   addresses: AddressVerification;
   firstAdministrator: FirstAdministrator;
   invites: InviteAcceptance;
+  signInLinks: SignInLinks;
+  /** The origin of the console; undefined where there is none. */
+  consoleUrl: string | undefined;
 }
 
-/** Pages to which links lead: of the first administrator, of invites, and of emails about an account. */
+/** Pages to which links lead: of the first administrator, of invites, of emails about an account, and of the operator. */
 export function linkPageRoutes(parts: LinkPageParts): BoundOperation[] {
-  return [...setupRoutes(parts), ...inviteRoutes(parts), ...passwordRoutes(parts), ...verificationRoutes(parts)];
+  return [
+    ...setupRoutes(parts),
+    ...inviteRoutes(parts),
+    ...passwordRoutes(parts),
+    ...verificationRoutes(parts),
+    ...signInLinkRoutes(parts),
+  ];
 }
 
 function setupRoutes({ firstAdministrator }: LinkPageParts): BoundOperation[] {
@@ -209,6 +220,18 @@ ${found.needsPassword && newPasswordField()}${submit('Confirm')}</form>`,
       );
     }),
   ];
+}
+
+/** The link itself signs in: the organization of its session is known, so nobody has to choose one on the way. */
+function signInLinkRoutes({ signInLinks, consoleUrl }: LinkPageParts): BoundOperation[] {
+  const follow = bindPage(linkPages.followSignInLink, async ({ query, headers, raw }) => {
+    requireFollowed(raw);
+    const userAgent = headers['user-agent'] ?? null;
+    const opened = await signInLinks.follow({ token: query.token ?? '', userAgent });
+    const next = localPath(query.return_to) ?? (consoleUrl === undefined ? HOME : `${consoleUrl}/`);
+    return redirect(next, { 'set-cookie': cookiesOf(opened, { headers }) });
+  });
+  return [withoutReferrer(follow)];
 }
 
 /** The field of a new password, with its rules. */

@@ -1,5 +1,6 @@
+import { localPath } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { localPath, requireNavigation } from './page-request.ts';
+import { requireNavigation } from './page-request.ts';
 
 it.each(['/', '/auth/account', '/deployments/a?x=1#y', '/a//b'])('a sign-in may lead on to %s', (path) => {
   expect(localPath(path)).toBe(path);

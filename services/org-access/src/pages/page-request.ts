@@ -1,18 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isPlainLoopback, readCookie } from '@runyard/contracts';
 import { AppError, ForbiddenError } from '@runyard/service-kit';
-
-const RETURN_TO_MAX = 2_048;
-
-/**
- * Returns the path that a browser goes to after a sign-in; undefined for anything but a path of this host, so that no link
- * to our page leads on to somebody else's.
- */
-export function localPath(text: string | undefined): string | undefined {
-  if (text === undefined || text.length > RETURN_TO_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return undefined;
-  const base = 'http://here.invalid';
-  return URL.canParse(text, base) && new URL(text, base).origin === base && !text.includes('\\') ? text : undefined;
-}
 
 /**
  * Requires that a person opened a page or sent a form in a window of its own, as far as the browser says so. Code of
@@ -29,6 +17,18 @@ export function requireNavigation(headers: IncomingHttpHeaders, method: 'get' | 
   throw new ForbiddenError('This request does not come from our own page: open the page and try again', {
     code: 'form_from_elsewhere',
   });
+}
+
+/**
+ * Requires that somebody follows a link. Browsers fetch pages ahead of that, and programs look whether there is one: a
+ * link that works once must be there afterwards.
+ *
+ * @throws ForbiddenError which browsers do not show in place of the page
+ */
+export function requireFollowed({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
+  const purposes = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map((name) => String(headers[name] ?? ''));
+  if (method !== 'HEAD' && !purposes.some((purpose) => /prefetch|prerender|preview/i.test(purpose))) return;
+  throw new ForbiddenError('This link works once: follow it yourself', { code: 'form_from_elsewhere' });
 }
 
 /** Returns whether a form is from a page of the same host. Old browsers do not say: tokens in forms prove it then. */

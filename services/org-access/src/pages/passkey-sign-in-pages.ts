@@ -1,9 +1,9 @@
 import { passkeyOperations, passkeyPages } from '@runyard/contracts';
-import { type BoundOperation, bind, type Reply, redirect } from '@runyard/service-kit';
+import { type BoundOperation, bind, localPath, type Reply, redirect } from '@runyard/service-kit';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { html } from './html.ts';
 import { hidden, showPage } from './layout.ts';
-import { localPath, passkeyCookie } from './page-request.ts';
+import { passkeyCookie } from './page-request.ts';
 import { passkeyForm } from './passkey-form.ts';
 import { PASSKEY_SCRIPT } from './passkey-script.ts';
 import { HOME, letIn, type PageParts, withReturnTo } from './sign-in-pages.ts';

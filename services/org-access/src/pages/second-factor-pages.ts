@@ -1,9 +1,9 @@
 import { signInPages } from '@runyard/contracts';
-import { type BoundOperation, type Reply, redirect } from '@runyard/service-kit';
+import { type BoundOperation, localPath, type Reply, redirect } from '@runyard/service-kit';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
-import { localPath, passkeyCookie, secondFactorCookie } from './page-request.ts';
+import { passkeyCookie, secondFactorCookie } from './page-request.ts';
 import { passkeyForm } from './passkey-form.ts';
 import { letIn, type PageParts } from './sign-in-pages.ts';
 

@@ -1,5 +1,12 @@
 import { type SsoProviderSlim, signInPages } from '@runyard/contracts';
-import { BadRequestError, type BoundOperation, type HandlerRequest, type Reply, redirect } from '@runyard/service-kit';
+import {
+  BadRequestError,
+  type BoundOperation,
+  type HandlerRequest,
+  localPath,
+  type Reply,
+  redirect,
+} from '@runyard/service-kit';
 import { identitiesInReach } from '../access/credentials/reach.ts';
 import type { Database } from '../database/database.ts';
 import type { AccountService } from '../sign-in/accounts/account-service.ts';
@@ -13,7 +20,7 @@ import type { SsoLogout } from '../sign-in/sso/sso-logout.ts';
 import { bindPage, orShowAgain } from './bind-page.ts';
 import { html } from './html.ts';
 import { field, hidden, showPage, submit } from './layout.ts';
-import { localPath, passkeyCookie, secondFactorCookie } from './page-request.ts';
+import { passkeyCookie, secondFactorCookie } from './page-request.ts';
 import type { PageVisitors } from './page-visitors.ts';
 
 export interface PageParts {
@@ -105,15 +112,16 @@ ${organizations.map(
 export const HOME = '/auth/account';
 
 /** Gives a browser its session, and leads it on by way of the choice of the organization. */
-export function letIn({ token, expiresAt }: OpenedSession, { headers }: Request, returnTo: string | undefined): Reply {
-  const maxAge = (expiresAt.getTime() - Date.now()) / 1000;
+export function letIn(opened: OpenedSession, { headers }: Request, returnTo: string | undefined): Reply {
   return redirect(`/auth/organizations?return_to=${encodeURIComponent(returnTo ?? HOME)}`, {
-    'set-cookie': [
-      sessionCookie(token, { headers }, maxAge),
-      secondFactorCookie.clear(headers),
-      passkeyCookie.clear(headers),
-    ],
+    'set-cookie': cookiesOf(opened, { headers }),
   });
+}
+
+/** Returns the values of `Set-Cookie` that give a browser its session, and end what was begun before. */
+export function cookiesOf({ token, expiresAt }: OpenedSession, { headers }: Request): string[] {
+  const maxAge = (expiresAt.getTime() - Date.now()) / 1000;
+  return [sessionCookie(token, { headers }, maxAge), secondFactorCookie.clear(headers), passkeyCookie.clear(headers)];
 }
 
 /** An organization in which a session may act. */

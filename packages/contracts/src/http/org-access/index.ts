@@ -10,6 +10,7 @@ import {
   workspaceKeyOperations,
 } from './api-keys.ts';
 import { exportAuditLogs, getAuditLogs, listAuditLogs, verifyAuditLogs } from './audit.ts';
+import { consoleOperations } from './console.ts';
 import { getPlatformInfo } from './info.ts';
 import {
   bootstrap,
@@ -127,6 +128,7 @@ export const orgAccessOperations: readonly Operation[] = [
   listOrganizations,
   setOrganizationPlan,
   bootstrap,
+  ...consoleOperations,
   getSigningKeys,
 ];
 
@@ -135,6 +137,7 @@ export * from './access-policies.ts';
 export * from './api-keys.ts';
 export * from './audit.ts';
 export * from './audit-event.ts';
+export * from './console.ts';
 export * from './info.ts';
 export * from './internal.ts';
 export * from './internal-workspaces.ts';

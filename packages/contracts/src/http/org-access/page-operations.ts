@@ -3,13 +3,18 @@ import { defineOperation, type Operation, type OperationResponse } from '../../o
 import { ErrorResponse, ValidationErrorResponse } from '../common.ts';
 
 const Html = Type.String({ description: 'A page.' });
-const htmlPage = (description: string): OperationResponse => ({ description, contentType: 'text/html', schema: Html });
+/** An answer that is a page. */
+export const htmlPage = (description: string): OperationResponse => ({
+  description,
+  contentType: 'text/html',
+  schema: Html,
+});
 
 const RESPONSES: Record<number, OperationResponse> = {
   200: htmlPage('The page.'),
   303: {
     description: 'The browser goes on elsewhere.',
-    headers: { Location: 'A path of this host, or the address of a client that asked.' },
+    headers: { Location: 'A path of this host, the console, or the address of a client that asked.' },
   },
   400: htmlPage('The link does not work any more.'),
   401: {

@@ -8,6 +8,7 @@ import {
   Csrf,
   Email,
   formOf,
+  htmlPage,
   NoQuery,
   Password,
   pageOf,
@@ -26,6 +27,11 @@ const ACCOUNT_PAGES_PATH = '/auth';
 /** Returns the path of the page on which the first administrator makes an account. */
 export function setupPath(token: string): string {
   return `${ACCOUNT_PAGES_PATH}/setup?token=${encodeURIComponent(token)}`;
+}
+
+/** Returns the path of a link that signs a browser in, once. */
+export function signInLinkPath(token: string): string {
+  return `${ACCOUNT_PAGES_PATH}/link?token=${encodeURIComponent(token)}`;
 }
 
 const TokenQuery = Type.Object({ token: Token });
@@ -151,6 +157,12 @@ export const linkPages = {
     summary: 'Confirm an address, by a link, and set the password of an account that somebody else may have made.',
     body: Type.Object({ token: Token, password: Password }),
   }),
+  followSignInLink: pageOf({
+    operationId: 'followSignInLink',
+    path: '/auth/link',
+    summary: 'Sign a browser in by a link of the operator, which works once.',
+    query: Type.Object({ token: Token, return_to: ReturnTo }),
+  }),
 } as const;
 
 export const accountPages = {
@@ -248,6 +260,18 @@ export const authorizationPages = {
   }),
 } as const;
 
+const openConsole = pageOf({
+  operationId: 'openConsole',
+  path: '/auth/console',
+  summary: 'Lead the browser of a signed-in person to the console, with a code for its backend.',
+  query: Type.Object({ code_challenge: Text(200), state: Text(200) }),
+});
+
+/** The way of a signed-in person to the console. */
+export const consolePages = {
+  open: { ...openConsole, responses: { ...openConsole.responses, 404: htmlPage('The platform has no console.') } },
+} as const;
+
 const BasicLoginAnswer = Type.Object({ access_token: Type.String() }, { $id: 'BasicLoginAnswer' });
 
 /** Signs a program in as a person. */
@@ -275,7 +299,7 @@ export const signInByBasicAuth = defineOperation({
 });
 
 export const pageOperations: readonly Operation[] = [
-  ...[signInPages, linkPages, accountPages, devicePages, authorizationPages, passkeyPages].flatMap(
+  ...[signInPages, linkPages, accountPages, devicePages, authorizationPages, consolePages, passkeyPages].flatMap(
     (group) => Object.values(group) as unknown as Operation[],
   ),
   signInByBasicAuth,

@@ -19,6 +19,9 @@ export interface PendingSecondFactor {
   expiresAt: Date;
 }
 
+/** The links that prove a person, or stand for the operator's word. */
+type LinkKind = 'invite' | 'first_administrator' | 'sign_in_link';
+
 /** Sign-in with email and password. */
 export class AccountSignIn {
   readonly #database: Database;
@@ -127,9 +130,10 @@ export class AccountSignIn {
   async open(
     transaction: Prisma.TransactionClient,
     audit: AuditRecorder,
-    { personId, userAgent, by }: { personId: string; userAgent: string | null; by: 'invite' | 'first_administrator' },
+    { personId, userAgent, by }: { personId: string; userAgent: string | null; by: LinkKind },
   ): Promise<OpenedSession> {
-    await recordDecision(transaction, audit, personId, { method, step: 4, outcome: 'signed_in', by });
+    const proof = by === 'sign_in_link' ? 'link' : method;
+    await recordDecision(transaction, audit, personId, { method: proof, step: 4, outcome: 'signed_in', by });
     return this.#outcomes.open(transaction, personId, userAgent);
   }
 }

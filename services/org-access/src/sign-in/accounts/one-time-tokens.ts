@@ -10,7 +10,9 @@ export type TokenPurpose =
   | 'verify_email'
   | 'second_factor'
   | 'passkey'
-  | 'authorization_code';
+  | 'authorization_code'
+  | 'console_code'
+  | 'sign_in_link';
 
 const LIFE_SECONDS: Record<TokenPurpose, number> = {
   first_administrator: 86_400,
@@ -19,6 +21,8 @@ const LIFE_SECONDS: Record<TokenPurpose, number> = {
   second_factor: 600,
   passkey: 600,
   authorization_code: 60,
+  console_code: 60,
+  sign_in_link: 86_400,
 };
 
 /** Creates a token. @returns its text, which is stored nowhere, and its end */

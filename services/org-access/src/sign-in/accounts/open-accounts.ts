@@ -17,6 +17,7 @@ import { PasskeyService } from './passkey-service.ts';
 import { PasskeySignIn } from './passkey-sign-in.ts';
 import { RelyingParty } from './relying-party.ts';
 import { SecondFactors } from './second-factors.ts';
+import { SignInLinks } from './sign-in-links.ts';
 import { SignInOutcomes } from './sign-in-outcomes.ts';
 import { SsoEmailVerification } from './sso-email-verification.ts';
 import { ssoEmailVerificationRoutes } from './sso-email-verification-routes.ts';
@@ -31,6 +32,7 @@ export interface Accounts {
   addresses: AddressVerification;
   invites: InviteAcceptance;
   firstAdministrator: FirstAdministrator;
+  signInLinks: SignInLinks;
 }
 
 /** Opens accounts with email and password, second factors and passkeys. */
@@ -70,5 +72,6 @@ export function openAccounts(
     addresses,
     invites: new InviteAcceptance({ database, signIn }),
     firstAdministrator: new FirstAdministrator({ database, signIn }),
+    signInLinks: new SignInLinks({ database, signIn }),
   };
 }

@@ -90,7 +90,7 @@ export function recordDecision(
   transaction: Prisma.TransactionClient,
   audit: AuditRecorder,
   personId: string,
-  details: { step: number; outcome: string; method: 'password' | 'passkey' } & Record<string, unknown>,
+  details: { step: number; outcome: string; method: 'password' | 'passkey' | 'link' } & Record<string, unknown>,
 ): Promise<void> {
   const action =
     details.outcome === 'signed_in'

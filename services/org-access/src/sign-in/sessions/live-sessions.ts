@@ -52,6 +52,17 @@ export class LiveSessions {
     return this.#requireLive(await this.#prisma.session.findFirst({ where: { OR: [{ tokenSha256 }, replaced] } }));
   }
 
+  /**
+   * Finds a session by its console token, which the backend of the console alone shows: it counts for nothing in a cookie
+   * of the platform's own host.
+   *
+   * @throws UnauthorizedError
+   */
+  async findByConsoleToken(token: string): Promise<LiveSession> {
+    const consoleTokenSha256 = hashSecret(token);
+    return this.#requireLive(await this.#prisma.session.findUnique({ where: { consoleTokenSha256 } }));
+  }
+
   /** @throws UnauthorizedError */
   async findById(id: string, queries: Queries = this.#prisma): Promise<LiveSession> {
     return this.#requireLive(await queries.session.findUnique({ where: { id } }));
