@@ -272,6 +272,19 @@ describe('the event protocol', () => {
     await forked.succeed({});
   });
 
+  it('takes one of several answers that come at once, and refuses the others', async () => {
+    const threadId = randomUUID();
+    await (await startRun(threadId)).ask({}, [{ id: 'i', value: '?' }]);
+    const answers = ['a', 'b', 'c', 'd', 'e'].map((response) =>
+      command(threadId, 'input.respond', { interrupt_id: 'i', response }),
+    );
+    const outcomes = (await Promise.all(answers)).map((answer) => (answer as { error?: string }).error ?? 'taken');
+    expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'no_such_interrupt')).toHaveLength(4);
+    await (await deployment.worker.take()).succeed({});
+    expect(await deployment.client.runs.list(threadId)).toHaveLength(2);
+  });
+
   it.each([
     ['was stopped', (run: FakeRun) => run.interrupt({})],
     ['failed', (run: FakeRun) => run.fail({ error: 'Error', message: 'no' })],

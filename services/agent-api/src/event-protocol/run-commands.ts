@@ -1,6 +1,6 @@
 import { isUuid, type RunCreateStateful } from '@runyard/contracts';
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
-import { requirePermission } from '@runyard/service-kit';
+import { ConflictError, requirePermission } from '@runyard/service-kit';
 import type { RunRequest } from '../runs/run-arguments.ts';
 import type { RunService } from '../runs/run-service.ts';
 import { requireStrategyPermission } from '../runs/strategy-permission.ts';
@@ -68,7 +68,9 @@ export class RunCommands {
     }
     const resume = Object.fromEntries(responses.map(({ interrupt_id, response = null }) => [interrupt_id, response]));
     const assistant_id = await this.#lastAssistant(context, thread);
-    return this.#create(context, { assistant_id, command: { resume, update, goto }, config, metadata });
+    // Of several who answer at once one has the thread: the others' runs would find nothing that is asked.
+    const request = { assistant_id, command: { resume, update, goto }, config, metadata };
+    return this.#create(context, { ...request, multitask_strategy: 'reject' }).catch(refuseLateAnswer);
   };
 
   /** Starts a run from an earlier checkpoint of the thread. */
@@ -123,6 +125,12 @@ export class RunCommands {
     if (!isUuid(assistantId)) throw new CommandError('no_such_run', 'The thread has no run');
     return assistantId;
   }
+}
+
+/** @throws CommandError when another run has the thread, as one with somebody else's answer; else what it was */
+function refuseLateAnswer(error: unknown): never {
+  if (!(error instanceof ConflictError) || error.code !== 'thread_busy') throw error;
+  throw new CommandError('no_such_interrupt', 'The thread does not wait for an answer any more: a run is in flight');
 }
 
 /** Returns whether the run begins at a checkpoint that the client names: nothing is asked there yet. */
