@@ -28,6 +28,8 @@ const bundles = [
 await requireDependencies(bundles);
 const places = [
   ...bundles.map((place) => `${place}/dist`),
+  // Pages are in no bundle: the console finds them beside its own.
+  'services/console/dist/web',
   ...services.map((service) => `services/${service}/prisma/migrations`),
   ...['infra/local/package.json', 'infra/local/kafka'],
 ];

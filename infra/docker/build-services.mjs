@@ -1,7 +1,7 @@
 // The services' Dockerfiles run this: node infra/docker/build-services.mjs OUT
 //
-// It installs what the services need, bundles them, and lays each out in OUT/SERVICE with what it takes to run and
-// nothing else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the
+// It installs what the services need, builds them, and lays each out in OUT/SERVICE with what it takes to run and
+// nothing else: its bundle and its pages, its migrations, and the few packages that cannot be inlined, in the versions of the
 // lockfile. It does all of them at once: the stage that runs it is the same in each Dockerfile, so an engine builds it
 // once for all images.
 import { spawn } from 'node:child_process';
@@ -26,7 +26,7 @@ await Promise.all(
   services.map(async (service) => {
     const folder = join('services', service);
     await run(folder, 'node', ['../../infra/build/prisma-generate.mjs']);
-    await run(folder, 'node', ['../../infra/build/bundle.mjs']);
+    await run(folder, 'npm', ['run', '--silent', 'build']);
     layOut(folder, resolve(out, service));
   }),
 );

@@ -14,6 +14,7 @@ function pagesBelow(service: string): string[] {
 it.each([
   ['agent-api', 'agent-api/src'],
   ['builder', 'builder/src'],
+  ['console', 'console/src'],
   ['control-plane', 'control-plane/src'],
   ['data-plane', 'data-plane/src'],
   ['gateway', 'gateway/src'],

@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sourceFiles } from './source-files.ts';
 
-/** A comment that begins so is a fragment: its first line follows the opening of a block, or stands on the same line. */
-const FRAGMENT = /^\s*(?:\/\*\*\n\s*\*|\/\*\*|\/\/) (?:(?:What|Where|Whether|Who|Whose|Whom|Which)\b.*|Of [^,\n]*)$/gm;
+/**
+ * A comment that begins so is a fragment: its first line follows the opening of a block, or stands on the same line.
+ * Between elements of a page a comment is in braces.
+ */
+const FRAGMENT =
+  /^\s*(?:\/\*\*\n\s*\*|\{?\/\*\*?|\/\/) (?:(?:What|Where|Whether|Who|Whose|Whom|Which)\b.*|Of [^,\n]*)$/gm;
 
 function fragmentsIn(text: string): string[] {
   return (text.match(FRAGMENT) ?? []).map((comment) => comment.trim());
@@ -19,7 +23,12 @@ it('no comment begins with a bare What, Where, Whether, Who or Of', () => {
 });
 
 it('a comment without a subject is found, and a sentence is not', () => {
-  const planted = ['/** What is kept. */', '/**\n * Who asks\n */', '// Of its socket.'];
-  expect(fragmentsIn(planted.join('\n'))).toEqual(['/** What is kept. */', '/**\n * Who asks', '// Of its socket.']);
+  const planted = ['/** What is kept. */', '/**\n * Who asks\n */', '// Of its socket.', '{/* Where it ends. */}'];
+  expect(fragmentsIn(planted.join('\n'))).toEqual([
+    '/** What is kept. */',
+    '/**\n * Who asks',
+    '// Of its socket.',
+    '{/* Where it ends. */}',
+  ]);
   expect(fragmentsIn('/** Encrypts values. */\n// Of two, the first counts.')).toEqual([]);
 });

@@ -25,6 +25,8 @@ const SERVICES = [
   'registry',
   'run-history',
 ];
+/** Those of an installation: one without an address of the console has none. */
+const SERVICES_OF = { small: SERVICES, large: [...SERVICES, 'console'].sort() };
 const KINDS = {
   ...{ Deployment, StatefulSet, HorizontalPodAutoscaler, Job, Ingress, NetworkPolicy, PodDisruptionBudget },
   ...{ Role, RoleBinding, Namespace, PersistentVolumeClaim, Secret, Service, ServiceAccount },
@@ -94,7 +96,7 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
   });
 
   it('has probes of every service', async () => {
-    for (const [service, spec] of servicePods(await pods)) {
+    for (const [service, spec] of servicePods(await pods, installation)) {
       expect(spec.containers[0], service).toMatchObject({
         startupProbe: { httpGet: { path: '/ok' } },
         livenessProbe: { httpGet: { path: '/ok' } },
@@ -147,7 +149,7 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
 
   it('lets a service connect to each service whose address it has', async () => {
     const edges = listEdges(await policies, 'egress');
-    for (const [service, spec] of servicePods(await pods)) {
+    for (const [service, spec] of servicePods(await pods, installation)) {
       const called = spec.containers[0]?.env.flatMap(
         ({ name, value }) =>
           (name !== 'PLATFORM_JWKS_URL' && /^http:\/\/runyard-([a-z-]+)\.platform/.exec(value ?? '')?.[1]) || [],
@@ -158,7 +160,7 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
   });
 
   it('gives each service the variables that it cannot start without, and none that it does not know', async () => {
-    for (const [service, spec] of servicePods(await pods)) {
+    for (const [service, spec] of servicePods(await pods, installation)) {
       const { configSchema } = await import(join(repository, `services/${service}/src/config.ts`));
       const environment = Object.fromEntries(
         (spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value ?? secretExample(name)]),
@@ -183,18 +185,18 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
   });
 
   it('tells who builds and runs projects no address of the server of all databases, nor an inner token', async () => {
-    const byService = new Map(servicePods(await pods));
+    const byService = new Map(servicePods(await pods, installation));
     const names = (service: string) => byService.get(service)?.containers[0]?.env.map(({ name }) => name);
     expect(names('data-plane')).not.toContain('INTERNAL_TOKEN');
     expect(names('data-plane')).not.toContain('DATABASE_URI');
-    for (const service of SERVICES.filter((name) => name !== 'data-plane'))
+    for (const service of SERVICES_OF[installation].filter((name) => name !== 'data-plane'))
       expect(names(service), service).not.toContain('DATA_POSTGRES_URI');
   });
 
   it('migrates every database of a service before an upgrade, with nothing but its address', async () => {
     const all = await manifests;
     const migrated = all.filter(({ kind }) => kind === 'Job');
-    const withDatabase = servicePods(await pods).filter(([, { containers }]) =>
+    const withDatabase = servicePods(await pods, installation).filter(([, { containers }]) =>
       containers[0]?.env.some(({ name }) => name === 'DATABASE_URI'),
     );
     expect(migrated.map(({ metadata }) => metadata.name)).toEqual(
@@ -205,6 +207,29 @@ describe.each(INSTALLATIONS)('the installation %s', (installation) => {
       const { env } = spec.template.spec.containers[0];
       expect(env.map(({ name }: { name: string }) => name)).toEqual(['LOG_JSON', 'DATABASE_URI']);
     }
+  });
+});
+
+describe('the console', () => {
+  const hostsOf = (manifests: Manifest[]) =>
+    manifests.find(({ kind }) => kind === 'Ingress')?.spec.rules.map(({ host }: { host: string }) => host);
+
+  it('is reached at a host of its own through the gateway, which knows it and org-access by its address', async () => {
+    const manifests = await render('large');
+    expect(hostsOf(manifests)).toEqual(['agents.example.com', 'console.example.com', '*.agents.example.net']);
+    const variablesOf = (service: string) =>
+      listPods(manifests)
+        .find(({ name }) => name === `runyard-${service}`)!
+        .spec.containers[0]!.env.filter(({ name }) => name.startsWith('CONSOLE_'));
+    const address = { name: 'CONSOLE_URL', value: 'https://console.example.com' };
+    const service = { name: 'CONSOLE_SERVICE_URL', value: 'http://runyard-console.platform.svc:8000' };
+    expect([variablesOf('gateway'), variablesOf('org-access')]).toEqual([[service, address], [address]]);
+  });
+
+  it('is not there without an address, and nobody knows of it', async () => {
+    const manifests = await render('large', '--set', 'consoleUrl=');
+    expect(hostsOf(manifests)).toEqual(['agents.example.com', '*.agents.example.net']);
+    expect(JSON.stringify(manifests)).not.toMatch(/console/i);
   });
 });
 
@@ -265,12 +290,15 @@ it('the rights of a data plane are those of infra/kubernetes', async () => {
 });
 
 /** Returns the pods of services by the name of the service. */
-function servicePods(pods: ReturnType<typeof listPods>): [string, PodSpec][] {
+function servicePods(
+  pods: ReturnType<typeof listPods>,
+  installation: (typeof INSTALLATIONS)[number],
+): [string, PodSpec][] {
   const found = pods.flatMap(({ labels, spec }): [string, PodSpec][] => {
     const component = labels['app.kubernetes.io/component'] ?? '';
     return component === 'migrations' ? [] : [[component, spec]];
   });
-  expect(found.map(([name]) => name).sort()).toEqual(SERVICES);
+  expect(found.map(([name]) => name).sort()).toEqual(SERVICES_OF[installation]);
   return found.sort(([one], [other]) => one.localeCompare(other));
 }
 
@@ -374,6 +402,7 @@ describe('values', async () => {
 
   it.each([
     ['no URL of the gateway', { publicUrl: '' }],
+    ['an address of the console with a path', { consoleUrl: 'https://agents.example.com/console' }],
     ['a name that does not exist', { publicURL: 'https://agents.example.com' }],
     ['a service that does not exist', { services: { scheduler: {} } }],
     ['several control-planes', { services: { controlPlane: { replicas: 2 } } }],

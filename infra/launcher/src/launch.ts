@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SignInLink } from '@runyard/contracts';
 import {
   InfrastructureError,
   isKafkaNamed,
@@ -109,19 +110,26 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const [deployment] = deployments;
     const describing = describeGraphs(client, deployment.id, project.graphs);
     await writeRootFile(rootFile, { deployment_id: deployment.id, ...(!options.needsKey && { api_key: apiKey }) });
+    const { url, consoleUrl } = services;
+    // The link ends soon: it is made when somebody can follow it.
+    const { path } = await services.orgAccess.call<SignInLink>('POST', '/internal/sign-in-links', {});
+    const consoleSignInUrl = url + path;
     await writeReadyFile(readyFile, {
-      url: services.url,
+      url,
       apiKey,
+      consoleUrl,
+      consoleSignInUrl,
       deployments,
       eventBus: kafka ? 'kafka' : 'redis',
     });
     progress.done('Ready');
-    const { url } = services;
     progress.say(
       formatWelcome({
         url,
         apiKey,
         needsKey: options.needsKey,
+        consoleUrl,
+        consoleSignInUrl,
         setupUrl: setupPath === null ? null : url + setupPath,
         deployment,
         graphs: project.graphs,

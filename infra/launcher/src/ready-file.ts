@@ -3,11 +3,15 @@ import { writePrivateFile } from '@runyard/local-infra';
 
 /**
  * The content of a file for other programs that use the platform; it exists exactly while the platform is ready. It
- * contains a key: private.
+ * contains a key and a link that signs in: private.
  */
 export interface ReadyFile {
   url: string;
   apiKey: string;
+  /** Address of the console for browsers of this machine. */
+  consoleUrl: string;
+  /** A link that signs one browser in as an administrator, once. */
+  consoleSignInUrl: string;
   /** The project of this start comes first. */
   deployments: ReadyDeployment[];
   eventBus: 'kafka' | 'redis';

@@ -9,6 +9,8 @@ const platform = (url: string) => ({
   url,
   apiKey: 'lsv2_sk_1',
   needsKey: false,
+  consoleUrl: 'http://console.localhost:2024',
+  consoleSignInUrl: `${url}/auth/link?token=t`,
   setupUrl: `${url}/auth/setup?token=t`,
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
   graphs: ['agent'] as [string],
@@ -96,6 +98,13 @@ describe('the lines to paste', () => {
     expect(formatWelcome(first)).toMatch(/^ {2}people +http:\/\/127.0.0.1:7\/auth\/setup\?token=t /m);
     expect(formatWelcome({ ...first, setupUrl: null })).toMatch(
       /^ {2}people +sign in at http:\/\/127.0.0.1:7\/login$/m,
+    );
+  });
+
+  it('come after lines with the address of the console, and the link that signs in there once', () => {
+    const text = formatWelcome(platform('http://127.0.0.1:7'));
+    expect(text).toMatch(
+      /^ {2}console +http:\/\/console\.localhost:2024\n {2}sign in +http:\/\/127.0.0.1:7\/auth\/link\?token=t {2}\(once\)$/m,
     );
   });
 

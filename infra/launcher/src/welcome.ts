@@ -11,6 +11,9 @@ export function formatWelcome(platform: {
   apiKey: string;
   /** True when the agent server at the root takes no request without a key. */
   needsKey: boolean;
+  consoleUrl: string;
+  /** The link that signs one browser in as an administrator, once. */
+  consoleSignInUrl: string;
   /** The link with which the first administrator makes an account, once; null when there is one. */
   setupUrl: string | null;
   deployment: ReadyDeployment;
@@ -26,7 +29,8 @@ export function formatWelcome(platform: {
 }): string {
   const { url, deployment, apiKey, needsKey, graphs, described, setupUrl } = platform;
   const space = { unnamed: graphs.length - described.length, columns: (platform.columns ?? Infinity) - INDENT };
-  const people = setupUrl === null ? `sign in at ${url}/login` : `${setupUrl} makes the first administrator, once`;
+  const people =
+    setupUrl === null ? `sign in at ${url}/login` : `${setupUrl} makes the account of the first administrator, once`;
   const input = `{"messages": [{"role": "user", "content": "hello"}]}`;
   const header = needsKey ? ` -H 'x-api-key: ${apiKey}'` : '';
   return `
@@ -35,6 +39,8 @@ Runyard is ready: ${url}
   agent       ${url}: ${deployment.name}, ${needsKey ? 'with the key' : 'without a key for programs and pages of this machine'}
   graphs      ${formatGraphs(described, space).join(`\n${' '.repeat(INDENT)}`)}
   docs        ${url}/docs
+  console     ${platform.consoleUrl}
+  sign in     ${platform.consoleSignInUrl}  (once)
   with a key  ${deployment.url}
   host        ${deployment.host_url}
   API key     ${apiKey}

@@ -14,7 +14,7 @@ gateway:
   values: gateway
   kind: Deployment
   internal: true
-  calls: [org-access, control-plane, oauth-broker, registry, run-history, deployments, redis, eventBus]
+  calls: [org-access, control-plane, oauth-broker, registry, run-history, {{ if .Values.consoleUrl }}console, {{ end }}deployments, redis, eventBus]
   clients: true
   graceSeconds: 60
 org-access:
@@ -55,6 +55,14 @@ run-history:
   internal: true
   calls: [org-access, control-plane, postgres, redis, eventBus]
   graceSeconds: 60
+{{- if .Values.consoleUrl }}
+console:
+  values: console
+  kind: Deployment
+  internal: true
+  calls: [gateway, org-access]
+  graceSeconds: 60
+{{- end }}
 builder:
   values: builder
   kind: Deployment

@@ -19,12 +19,15 @@
 {{- $urls := dict "gateway" (list "org-access" "control-plane" "oauth-broker" "registry" "run-history")
   "org-access" (list "control-plane") "control-plane" (list "org-access" "registry") "registry" (list "control-plane")
   "oauth-broker" (list "org-access" "control-plane") "run-history" (list "org-access" "control-plane")
-  "data-plane" (list "control-plane") "builder" (list "control-plane" "registry") -}}
-{{- range index $urls $name -}}
-  {{- $variable := printf "%s%s" (. | upper | replace "-" "_") (ternary "_SERVICE_URL" "_URL" (eq . "registry")) -}}
+  "data-plane" (list "control-plane") "builder" (list "control-plane" "registry") "console" (list "gateway" "org-access") -}}
+{{- $called := index $urls $name -}}
+{{- if and (eq $name "gateway") $v.consoleUrl }}{{ $called = append $called "console" }}{{ end -}}
+{{- range $called -}}
+  {{- $variable := printf "%s%s" (. | upper | replace "-" "_") (ternary "_SERVICE_URL" "_URL" (has . (list "registry" "console"))) -}}
   {{- $_ := set $plain $variable (include "runyard.url" (dict "root" $root "service" .)) -}}
 {{- end -}}
 {{- if not (has $name (list "builder" "run-history")) }}{{ $_ := set $plain "PUBLIC_URL" $v.publicUrl }}{{ end -}}
+{{- if has $name (list "gateway" "org-access" "console") }}{{ with $v.consoleUrl }}{{ $_ := set $plain "CONSOLE_URL" . }}{{ end }}{{ end -}}
 {{- if has $name (list "gateway" "control-plane") }}{{ with $v.deploymentsDomain }}{{ $_ := set $plain "DEPLOYMENTS_DOMAIN" . }}{{ end }}{{ end -}}
 {{- if has $name (list "control-plane" "registry" "data-plane" "builder") }}{{ $_ := set $plain "DATA_DIR" "/data" }}{{ end -}}
 {{- if has $name (list "control-plane" "registry") -}}

@@ -10,6 +10,7 @@ const names = [
   'registry',
   'oauth-broker',
   'run-history',
+  'console',
   'gateway',
 ] as const;
 const settings = names.map((name, index): ServiceSettings => {
@@ -28,7 +29,8 @@ it('services that run no code of projects share a process, each with variables a
     registry: { NAME: 'registry', KEY: 'key of registry', PORT: '5' },
     'oauth-broker': { NAME: 'oauth-broker', KEY: 'key of oauth-broker', PORT: '6' },
     'run-history': { NAME: 'run-history', KEY: 'key of run-history', PORT: '7' },
-    gateway: { NAME: 'gateway', KEY: 'key of gateway', PORT: '8' },
+    console: { NAME: 'console', KEY: 'key of console', PORT: '8' },
+    gateway: { NAME: 'gateway', KEY: 'key of gateway', PORT: '9' },
   });
   expect(alone).toMatchObject([
     {

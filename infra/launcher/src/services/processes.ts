@@ -9,7 +9,7 @@ type Name = ServiceSettings['name'];
  * other. None of them runs code of projects, as builder does.
  */
 const SHARING: readonly (readonly Name[])[] = [
-  ['gateway'],
+  ['gateway', 'console'],
   ['data-plane'],
   ['org-access', 'control-plane', 'registry', 'oauth-broker', 'run-history'],
 ];

@@ -44,6 +44,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+it('the console is below localhost at the port of the gateway, which leads there, and org-access knows it', () => {
+  const of = (service: ServiceSettings['name']) => settings.find(({ name }) => name === service)!;
+  const [consoleService, gateway] = [of('console'), of('gateway')];
+  const url = `http://console.localhost:${gateway.port}`;
+  expect([consoleService, gateway, of('org-access')].map(({ env }) => env.CONSOLE_URL)).toEqual([url, url, url]);
+  expect(gateway.env.CONSOLE_SERVICE_URL).toBe(`http://127.0.0.1:${consoleService.port}`);
+  expect(consoleService.env.GATEWAY_URL).toBe(`http://127.0.0.1:${gateway.port}`);
+  expect(Object.keys(consoleService.secrets)).toEqual(['INTERNAL_TOKEN']);
+});
+
 it('builder and run-history reach the Redis of builds and of deployments as users of their own', () => {
   const usersOf = (service: ServiceSettings['name'], variable: string) =>
     settings.filter(({ name }) => name === service).map(({ secrets }) => new URL(secrets[variable]!).username);

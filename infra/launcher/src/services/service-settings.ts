@@ -24,6 +24,7 @@ export interface ServiceSettings {
     | 'registry'
     | 'oauth-broker'
     | 'run-history'
+    | 'console'
     | 'gateway';
   port: number;
   env: Record<string, string>;
@@ -50,6 +51,9 @@ const LOOPBACK = '127.0.0.1';
 
 /** Browsers and curl resolve the names below it to this machine, without any setup. */
 const deploymentsDomain = 'localhost';
+
+/** Whatever the gateway listens on, browsers resolve this name to their own machine. */
+const consoleHost = `console.${deploymentsDomain}`;
 
 /** Returns the settings of all services, and creates their databases and secrets where they do not exist. */
 export async function createServiceSettings(options: {
@@ -91,11 +95,14 @@ export async function createServiceSettings(options: {
     registry: await freePort(),
     oauthBroker: await freePort(),
     runHistory: await freePort(),
+    console: await freePort(),
     gateway: options.port || (await freePort(options.host)),
   };
   const orgAccessUrl = `http://127.0.0.1:${ports.orgAccess}`;
   const controlPlaneUrl = `http://127.0.0.1:${ports.controlPlane}`;
   const registryUrl = `http://127.0.0.1:${ports.registry}`;
+  const gatewayUrl = localUrl(options.host, ports.gateway);
+  const consoleUrl = `http://${consoleHost}:${ports.gateway}`;
   // control-plane's, which has its sources in the same object storage.
   const deploymentsDir = join(dataDir, 'deployments');
   const internalToken = await secret('internal-token');
@@ -103,7 +110,7 @@ export async function createServiceSettings(options: {
   const bus = eventBusSettings(servers, apart(servers.kafka ?? servers.redis, `${installation}.`));
   const traces = inheritedTracingVariables(options.environment);
   const shared = {
-    env: { ...bus.env, ...traces.env, PUBLIC_URL: localUrl(options.host, ports.gateway) },
+    env: { ...bus.env, ...traces.env, PUBLIC_URL: gatewayUrl },
     secrets: { ...bus.secrets, ...traces.secrets, INTERNAL_TOKEN: internalToken },
   };
   // The user of our own Redis reaches the queue of this name alone.
@@ -117,6 +124,7 @@ export async function createServiceSettings(options: {
     env: {
       ...shared.env,
       CONTROL_PLANE_URL: controlPlaneUrl,
+      CONSOLE_URL: consoleUrl,
       DRAIN_WINDOW_SECONDS: '1',
       ...selectPassedVariables('org-access', options.environment),
     },
@@ -248,6 +256,21 @@ export async function createServiceSettings(options: {
       DEPLOYMENTS_REDIS_URI: servers.redis.historyUrl,
     },
   };
+  const consoleService: ServiceSettings = {
+    name: 'console',
+    port: ports.console,
+    stopMs: 3_000,
+    env: {
+      ...traces.env,
+      PUBLIC_URL: shared.env.PUBLIC_URL,
+      CONSOLE_URL: consoleUrl,
+      GATEWAY_URL: gatewayUrl,
+      ORG_ACCESS_URL: orgAccessUrl,
+      // Nobody but the gateway asks it, which stops at the same time.
+      DRAIN_WINDOW_SECONDS: '0',
+    },
+    secrets: { ...traces.secrets, INTERNAL_TOKEN: internalToken },
+  };
   const gateway: ServiceSettings = {
     name: 'gateway',
     port: ports.gateway,
@@ -259,6 +282,8 @@ export async function createServiceSettings(options: {
       OAUTH_BROKER_URL: `http://127.0.0.1:${ports.oauthBroker}`,
       RUN_HISTORY_URL: `http://127.0.0.1:${ports.runHistory}`,
       REGISTRY_SERVICE_URL: registryUrl,
+      CONSOLE_SERVICE_URL: `http://127.0.0.1:${ports.console}`,
+      CONSOLE_URL: consoleUrl,
       DEPLOYMENTS_DOMAIN: deploymentsDomain,
       HOST: options.host,
       ROOT_FILE: options.rootFile,
@@ -273,7 +298,17 @@ export async function createServiceSettings(options: {
     },
     secrets: { ...shared.secrets, REDIS_URI: servers.redis.url },
   };
-  const settings = [orgAccess, controlPlane, dataPlane, builder, registry, oauthBroker, runHistory, gateway];
+  const settings = [
+    orgAccess,
+    controlPlane,
+    dataPlane,
+    builder,
+    registry,
+    oauthBroker,
+    runHistory,
+    consoleService,
+    gateway,
+  ];
   return { settings, internalToken };
 }
 

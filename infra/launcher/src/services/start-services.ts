@@ -12,6 +12,8 @@ import { superviseService } from './supervised-service.ts';
 export interface Services {
   /** The URL of the gateway, which is all that clients see. */
   url: string;
+  /** Address of the console for browsers of this machine. */
+  consoleUrl: string;
   orgAccess: PlatformClient;
   /** Rejects when a service ended again and again and is given up. */
   firstFailure: Promise<never>;
@@ -50,12 +52,13 @@ export async function startServices(options: {
     }),
   );
   const stop = async () => {
-    // The edge stops first, so that nobody asks the others through it, then deployments with the data plane and builds,
+    // The edge stops first, with the console, so that nobody asks the others through them, then deployments with the data plane and builds,
     // which still report to control-plane, and then what they were made, pulled and authenticated with. Services that
     // share a process have that order among themselves.
+    const isEdge = (name: string) => ['gateway', 'console'].includes(name);
     const runsProjects = (name: string) => ['data-plane', 'builder', SHARED_PROCESS].includes(name);
-    const isLast = (name: string) => name !== 'gateway' && !runsProjects(name);
-    for (const stops of [(name: string) => name === 'gateway', runsProjects, isLast]) {
+    const isLast = (name: string) => !isEdge(name) && !runsProjects(name);
+    for (const stops of [isEdge, runsProjects, isLast]) {
       const stopping = processes.map(async ({ name }, index) => {
         const running = stops(name) ? await starting[index]!.catch(() => null) : null;
         await running?.stop();
@@ -71,6 +74,7 @@ export async function startServices(options: {
     firstFailure.catch(() => {}); // It may be awaited late; until then the rejection must not end the process.
     return {
       url: urlOf(find('gateway', settings)),
+      consoleUrl: find('console', settings).env.CONSOLE_URL!,
       orgAccess: new PlatformClient(urlOf(find('org-access', settings)), { authorization: `Bearer ${internalToken}` }),
       firstFailure,
       stop,

@@ -1,0 +1,209 @@
+import type { ProtocolError, ProtocolSuccess, Run, Thread, ThreadSearchRequest, ThreadState } from '@runyard/contracts';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { ask, askForAnswer } from './ask.ts';
+import { at } from './path.ts';
+
+/** Where a thread is. */
+export interface ThreadPlace {
+  workspaceId: string;
+  deploymentId: string;
+  threadId: string;
+}
+
+/** Of what a thread asks, what a person needs to answer. */
+export type Question = NonNullable<Thread['interrupts']>[string][number];
+
+export interface ThreadFilters {
+  status?: string | undefined;
+  /** `key=value` pairs with commas between them. */
+  metadata?: string | undefined;
+}
+
+/** What a list of threads shows: no values, which may be large. */
+const LISTED = ['thread_id', 'created_at', 'updated_at', 'metadata', 'status', 'error'] as const;
+export type ListedThread = Pick<Thread, (typeof LISTED)[number]>;
+/** What a history shows of a checkpoint: all but its values. */
+const CHECKPOINT_FIELDS = [
+  'checkpoint_id',
+  'parent_checkpoint_id',
+  'created_at',
+  'metadata',
+  'next',
+  'tasks',
+  'interrupts',
+];
+export type ListedCheckpoint = Omit<ThreadState, 'values' | 'checkpoint' | 'parent_checkpoint'>;
+
+const THREADS_PAGE = 50;
+const HISTORY_PAGE = 50;
+const RUNS_PAGE = 50;
+
+const pathOf = ({ deploymentId, threadId }: ThreadPlace) => at`/deployments/${deploymentId}/threads/${threadId}`;
+const keyOf = ({ workspaceId, deploymentId, threadId }: ThreadPlace) => [workspaceId, deploymentId, threadId] as const;
+
+/** A thread with the values of its newest checkpoint. */
+export function threadQuery(place: ThreadPlace) {
+  return queryOptions({
+    queryKey: ['thread', ...keyOf(place)],
+    queryFn: ({ signal }) => ask<Thread>(pathOf(place), { workspaceId: place.workspaceId, signal }),
+  });
+}
+
+/** The state of a thread at a checkpoint; without one the newest. */
+export function threadStateQuery(place: ThreadPlace, checkpointId: string | undefined) {
+  return queryOptions({
+    queryKey: ['thread-state', ...keyOf(place), checkpointId ?? null],
+    queryFn: ({ signal }) =>
+      ask<ThreadState>(
+        checkpointId === undefined ? at`${pathOf(place)}/state` : at`${pathOf(place)}/state/${checkpointId}`,
+        {
+          workspaceId: place.workspaceId,
+          signal,
+        },
+      ),
+    // A checkpoint never changes, though what its tasks came to may still come.
+    ...(checkpointId !== undefined && { staleTime: 10_000 }),
+  });
+}
+
+/** The checkpoints of a thread, newest first, in pages and without their values. */
+export function threadHistoryQuery(place: ThreadPlace) {
+  return infiniteQueryOptions({
+    queryKey: ['thread-history', ...keyOf(place)],
+    queryFn: ({ signal, pageParam }) =>
+      ask<ListedCheckpoint[]>(at`${pathOf(place)}/history`, {
+        method: 'POST',
+        workspaceId: place.workspaceId,
+        signal,
+        body: { limit: HISTORY_PAGE, select: CHECKPOINT_FIELDS, ...(pageParam !== null && { before: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => (page.length < HISTORY_PAGE ? undefined : page.at(-1)?.checkpoint_id),
+  });
+}
+
+/** The runs of a thread, newest first, in pages. */
+export function threadRunsQuery(place: ThreadPlace) {
+  return infiniteQueryOptions({
+    queryKey: ['thread-runs', ...keyOf(place)],
+    queryFn: ({ signal, pageParam }) =>
+      ask<Run[]>(at`${pathOf(place)}/runs`, {
+        workspaceId: place.workspaceId,
+        signal,
+        query: { limit: RUNS_PAGE, offset: pageParam },
+      }),
+    initialPageParam: 0,
+    getNextPageParam: (page, _, offset) => (page.length < RUNS_PAGE ? undefined : offset + RUNS_PAGE),
+  });
+}
+
+/** The threads of a deployment, the last changed first, in pages and without their values. */
+export function threadsQuery(workspaceId: string, deploymentId: string, filters: ThreadFilters) {
+  return infiniteQueryOptions({
+    queryKey: ['threads', workspaceId, deploymentId, filters],
+    queryFn: ({ signal, pageParam }) =>
+      searchThreads<ListedThread>(
+        { workspaceId, deploymentId },
+        {
+          ...(filters.status !== undefined && { status: filters.status as Thread['status'] }),
+          ...(filters.metadata !== undefined && { metadata: parseMetadataFilter(filters.metadata) }),
+          limit: THREADS_PAGE,
+          offset: pageParam,
+          select: [...LISTED],
+        },
+        signal,
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => next,
+    // A page that is returned to shows what it did, also where thousands were scrolled through.
+    staleTime: 30_000,
+  });
+}
+
+export interface ThreadsPage<Item> {
+  threads: Item[];
+  /** Exact up to 10,000. */
+  total: number;
+  next: number | undefined;
+}
+
+/** Searches the threads of a deployment. @throws PlatformError */
+export async function searchThreads<Item = Thread>(
+  { workspaceId, deploymentId }: Omit<ThreadPlace, 'threadId'>,
+  request: ThreadSearchRequest,
+  signal?: AbortSignal,
+): Promise<ThreadsPage<Item>> {
+  const { body, headers } = await askForAnswer(at`/deployments/${deploymentId}/threads/search`, {
+    method: 'POST',
+    workspaceId,
+    signal,
+    body: request,
+  });
+  const next = headers.get('x-pagination-next');
+  return {
+    threads: body as Item[],
+    total: Number(headers.get('x-pagination-total')),
+    next: next === null ? undefined : Number(next),
+  };
+}
+
+/** Reads `a=1,b=x`: values that are JSON count as such, others are texts. */
+export function parseMetadataFilter(text: string): Record<string, unknown> {
+  const pairs = text.split(',').flatMap((pair) => {
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, at).trim();
+    return at < 1 || name === '' ? [] : [[name, scalarOf(pair.slice(at + 1).trim())] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function scalarOf(text: string): unknown {
+  return /^(true|false|null|-?\d+(\.\d+)?)$/.test(text) ? JSON.parse(text) : text.replace(/^"(.*)"$/, '$1');
+}
+
+/** Merges metadata into a thread, key by key. @throws PlatformError */
+export function patchThreadMetadata(place: ThreadPlace, metadata: Record<string, unknown>): Promise<Thread> {
+  return ask<Thread>(pathOf(place), { method: 'PATCH', workspaceId: place.workspaceId, body: { metadata } });
+}
+
+/** Deletes a thread with its runs and checkpoints. @throws PlatformError */
+export async function deleteThread(place: ThreadPlace): Promise<void> {
+  await ask(pathOf(place), { method: 'DELETE', workspaceId: place.workspaceId });
+}
+
+/** Copies a thread with its history. @throws PlatformError */
+export function copyThread(place: ThreadPlace): Promise<Thread> {
+  return ask<Thread>(at`${pathOf(place)}/copy`, { method: 'POST', workspaceId: place.workspaceId, body: {} });
+}
+
+/** What came of an answer: of two people who answer one question, one is too late. */
+export type AnswerOutcome = { type: 'taken'; runId: string } | { type: 'too-late' };
+
+/**
+ * Answers one question of a thread.
+ *
+ * @throws PlatformError; Error with the sentence of a refusal
+ */
+export async function answerInterrupt(
+  place: ThreadPlace,
+  interruptId: string,
+  response: unknown,
+): Promise<AnswerOutcome> {
+  const answer = await ask<ProtocolSuccess | ProtocolError>(at`${pathOf(place)}/commands`, {
+    method: 'POST',
+    workspaceId: place.workspaceId,
+    body: { id: 1, method: 'input.respond', params: { namespace: [], interrupt_id: interruptId, response } },
+  });
+  if (answer.type === 'success') return { type: 'taken', runId: String(answer.result.run_id) };
+  if (answer.error === 'no_such_interrupt') return { type: 'too-late' };
+  throw new Error(answer.message);
+}
+
+/** Goes on from where a thread stands, for example from a breakpoint. @throws PlatformError */
+export function goOn(place: ThreadPlace, assistantId: string): Promise<Run> {
+  return ask<Run>(at`${pathOf(place)}/runs`, {
+    method: 'POST',
+    workspaceId: place.workspaceId,
+    body: { assistant_id: assistantId, input: null },
+  });
+}

@@ -1,0 +1,182 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { Missing } from './components/missing.tsx';
+import { PageFault } from './components/page-fault.tsx';
+import { PlatformError } from './platform/ask.ts';
+import { readRunFilters } from './screens/runs/run-filters.ts';
+import { personQuery, workspacesQuery } from './session/session.ts';
+import { keptWorkspace, Shell } from './shell/shell.tsx';
+import { SignedOut } from './shell/signed-out.tsx';
+
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  component: Outlet,
+  notFoundComponent: () => <Missing />,
+});
+
+const signedOut = createRoute({ getParentRoute: () => root, path: '/signed-out', component: SignedOut });
+
+/** All pages of a person who is signed in. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: async ({ context: { queryClient } }) => {
+    await queryClient.ensureQueryData(personQuery).catch(async (error: unknown) => {
+      if (!(error instanceof PlatformError) || error.status !== 401) throw error;
+      // The browser is on its way to the sign-in: there is no page to show meanwhile.
+      await new Promise(() => {});
+    });
+    await queryClient.ensureQueryData(workspacesQuery);
+  },
+  errorComponent: PageFault,
+});
+
+const start = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  beforeLoad: async ({ context: { queryClient } }) => {
+    const workspaces = await queryClient.ensureQueryData(workspacesQuery);
+    const kept = keptWorkspace();
+    const workspace = workspaces.find(({ id }) => id === kept) ?? workspaces[0];
+    if (workspace) throw redirect({ to: '/w/$workspaceId', params: { workspaceId: workspace.id }, replace: true });
+  },
+  component: lazyRouteComponent(() => import('./screens/no-workspace.tsx'), 'NoWorkspace'),
+});
+
+const workspace = createRoute({ getParentRoute: () => signedIn, path: '/w/$workspaceId', component: Shell });
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const chat = createRoute({
+  getParentRoute: () => workspace,
+  path: '/',
+  validateSearch: (search): { deployment?: string; assistant?: string; thread?: string } => ({
+    deployment: text(search.deployment),
+    assistant: text(search.assistant),
+    thread: text(search.thread),
+  }),
+  component: lazyRouteComponent(() => import('./screens/chat/chat-page.tsx'), 'ChatPage'),
+});
+
+const runs = createRoute({
+  getParentRoute: () => workspace,
+  path: '/runs',
+  validateSearch: readRunFilters,
+  component: lazyRouteComponent(() => import('./screens/runs/runs-page.tsx'), 'RunsPage'),
+});
+
+const inbox = createRoute({
+  getParentRoute: () => workspace,
+  path: '/inbox',
+  validateSearch: (search): { deployment?: string; thread?: string; mine?: true } => ({
+    deployment: text(search.deployment),
+    thread: text(search.thread),
+    ...(search.mine === true && { mine: true }),
+  }),
+  component: lazyRouteComponent(() => import('./screens/inbox/inbox-page.tsx'), 'InboxPage'),
+});
+
+const deployments = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments',
+  validateSearch: (search): { name?: string } => ({ name: text(search.name) }),
+  component: lazyRouteComponent(() => import('./screens/deployments/deployments-page.tsx'), 'DeploymentsPage'),
+});
+
+const deployment = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId',
+  component: lazyRouteComponent(() => import('./screens/deployment/deployment-page.tsx'), 'DeploymentPage'),
+});
+
+const revisions = createRoute({
+  getParentRoute: () => deployment,
+  path: '/',
+  component: lazyRouteComponent(() => import('./screens/deployment/revisions-tab.tsx'), 'RevisionsTab'),
+});
+
+const revision = createRoute({
+  getParentRoute: () => deployment,
+  path: '/revisions/$revisionId',
+  component: lazyRouteComponent(() => import('./screens/deployment/revision-tab.tsx'), 'RevisionTab'),
+});
+
+const logs = createRoute({
+  getParentRoute: () => deployment,
+  path: '/logs',
+  validateSearch: (search): { level?: string; query?: string } => ({
+    level: text(search.level),
+    query: text(search.query),
+  }),
+  component: lazyRouteComponent(() => import('./screens/deployment/logs-tab.tsx'), 'LogsTab'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => deployment,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./screens/deployment/settings-tab.tsx'), 'SettingsTab'),
+});
+
+const threads = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId/threads',
+  validateSearch: (search): { status?: string; metadata?: string } => ({
+    status: text(search.status),
+    metadata: text(search.metadata),
+  }),
+  component: lazyRouteComponent(() => import('./screens/threads/threads-page.tsx'), 'ThreadsPage'),
+});
+
+const thread = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId/threads/$threadId',
+  validateSearch: (search): { checkpoint?: string } => ({ checkpoint: text(search.checkpoint) }),
+  component: lazyRouteComponent(() => import('./screens/thread/thread-page.tsx'), 'ThreadPage'),
+});
+
+const run = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId/threads/$threadId/runs/$runId',
+  validateSearch: (search): { at?: string } => ({ at: text(search.at) }),
+  component: lazyRouteComponent(() => import('./screens/run/run-page.tsx'), 'RunPage'),
+});
+
+const routeTree = root.addChildren([
+  signedOut,
+  signedIn.addChildren([
+    start,
+    workspace.addChildren([
+      chat,
+      runs,
+      inbox,
+      deployments,
+      deployment.addChildren([revisions, revision, logs, settings]),
+      threads,
+      thread,
+      run,
+    ]),
+  ]),
+]);
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    defaultPreload: 'intent',
+    defaultErrorComponent: PageFault,
+    defaultNotFoundComponent: () => <Missing />,
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}
