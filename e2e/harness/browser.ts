@@ -40,9 +40,9 @@ interface AxeViolation {
 export async function listAccessibilityViolations(page: Page): Promise<string[]> {
   const browser = page.context().browser();
   if (!browser) throw new Error('the page has no browser');
-  const [url, html] = [page.url(), await page.content()];
-  // A copy of the page, as axe is a script, which the page itself may not run.
-  const context = await browser.newContext();
+  // A copy of the page as it is now, as axe is a script, which the page itself may not run.
+  const [url, html] = [page.url(), (await page.content()).replace(/<script\b[^>]*><\/script>/g, '')];
+  const context = await browser.newContext({ viewport: page.viewportSize() });
   try {
     await context.route(url, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }));
     const copy = await context.newPage();

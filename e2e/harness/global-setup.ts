@@ -14,6 +14,10 @@ declare module 'vitest' {
       hostUrl: string;
       deploymentId: string;
       dataDir: string;
+      /** Address of the console for browsers of this machine. */
+      consoleUrl: string;
+      /** A link that signs one browser in as an administrator, once: for one test file alone. */
+      consoleSignInUrl: string;
       /** The output of the start. */
       output: string;
       /** Base URL of the collector that gets the traces which a request asks to be sampled. */
@@ -48,6 +52,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     hostUrl: platform.deployments[0]?.host_url ?? '',
     deploymentId: platform.deployments[0]?.id ?? '',
     dataDir: platform.dataDir,
+    consoleUrl: platform.consoleUrl,
+    consoleSignInUrl: platform.consoleSignInUrl,
     output: platform.output(),
     collectorUrl: collector.url,
   });

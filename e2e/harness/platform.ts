@@ -18,6 +18,10 @@ const NPM_START: readonly string[] = ['npm', 'start', '--'];
 export interface ReadyFile {
   url: string;
   apiKey: string;
+  /** Address of the console for browsers of this machine. */
+  consoleUrl: string;
+  /** A link that signs one browser in as an administrator, once. */
+  consoleSignInUrl: string;
   deployments: { id: string; name: string; url: string; host_url: string }[];
   eventBus: 'kafka' | 'redis';
 }

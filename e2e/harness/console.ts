@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { inject } from 'vitest';
+import { newVisitor } from './browser.ts';
+
+/** A page of the console, with all that a browser reports of it. */
+export interface ConsolePage {
+  page: Page;
+  /** Errors of scripts, refusals of the page's policy, failed requests. */
+  faults: string[];
+  /** Origins that the page has asked for anything. */
+  origins: Set<string>;
+}
+
+/** Opens a window of a browser. Its faults are gathered: a test says that there are none. */
+export async function openWindow(context: BrowserContext): Promise<ConsolePage> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  const origins = new Set<string>();
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  return { page, faults, origins };
+}
+
+/** Opens a browser of somebody who has not signed in. */
+export function newPerson(browser: Browser, viewport = { width: 1280, height: 800 }): Promise<BrowserContext> {
+  return newVisitor(browser, { javaScriptEnabled: true, viewport });
+}
+
+/** A person with an account and a password. */
+export interface Person {
+  email: string;
+  password: string;
+}
+
+/** Makes a member of the workspace by the API, as an administrator does. @param role its name in the workspace */
+export async function makePerson(role: 'Admin' | 'Editor' | 'User' | 'Viewer'): Promise<Person> {
+  const person = { email: `${randomUUID()}@people.example`, password: 'seven grey herons asleep' };
+  const roles = await askAsAdministrator<{ id: string; display_name: string; access_scope: string }[]>(
+    'GET',
+    '/api/v1/orgs/current/roles',
+  );
+  const idOf = (name: string, scope: string) =>
+    roles.find(({ display_name, access_scope }) => display_name.endsWith(name) && access_scope === scope)!.id;
+  const [workspace] = await askAsAdministrator<{ id: string }[]>('GET', '/api/v1/workspaces');
+  await askAsAdministrator('POST', '/api/v1/orgs/current/members/basic/batch', [
+    {
+      ...person,
+      full_name: `Some ${role}`,
+      role_id: idOf('User', 'organization'),
+      workspace_ids: [workspace!.id],
+      workspace_role_id: idOf(role, 'workspace'),
+    },
+  ]);
+  return person;
+}
+
+/** Signs a person in on the pages of the platform, to which the console leads. */
+export async function signIn({ page }: ConsolePage, { email, password }: Person, path = '/'): Promise<void> {
+  await page.goto(inject('platform').consoleUrl + path);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Workspace' }).waitFor();
+}
+
+async function askAsAdministrator<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  const { url, apiKey } = inject('platform');
+  const answer = await fetch(url + path, {
+    method,
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Answer;
+}
