@@ -22,6 +22,7 @@ import { writeReadyFile, writeRootFile } from './ready-file.ts';
 import { reloadOnEdits, watchProject } from './reload/reload-project.ts';
 import { chooseProjectUsers, closeDataFolder } from './services/project-users.ts';
 import { startServices } from './services/start-services.ts';
+import { printLinksOnEnter } from './sign-in-links.ts';
 import { formatWelcome } from './welcome.ts';
 
 export interface LaunchOptions extends LauncherFlags {
@@ -111,9 +112,11 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const describing = describeGraphs(client, deployment.id, project.graphs);
     await writeRootFile(rootFile, { deployment_id: deployment.id, ...(!options.needsKey && { api_key: apiKey }) });
     const { url, consoleUrl } = services;
+    const createSignInLink = async () =>
+      url + (await services.orgAccess.call<SignInLink>('POST', '/internal/sign-in-links', {})).path;
     // The link ends soon: it is made when somebody can follow it.
-    const { path } = await services.orgAccess.call<SignInLink>('POST', '/internal/sign-in-links', {});
-    const consoleSignInUrl = url + path;
+    const consoleSignInUrl = await createSignInLink();
+    const isAtTerminal = process.stdin.isTTY;
     await writeReadyFile(readyFile, {
       url,
       apiKey,
@@ -130,6 +133,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
         needsKey: options.needsKey,
         consoleUrl,
         consoleSignInUrl,
+        printsMoreLinks: isAtTerminal,
         setupUrl: setupPath === null ? null : url + setupPath,
         deployment,
         graphs: project.graphs,
@@ -139,6 +143,12 @@ export async function launch(options: LaunchOptions): Promise<void> {
         projects: users.line,
       }),
     );
+    if (isAtTerminal) {
+      await open(
+        async () => printLinksOnEnter(process.stdin, { create: createSignInLink, say: (line) => progress.say(line) }),
+        async (part) => part.close(),
+      );
+    }
     if (options.prints !== 'quiet') {
       await open(
         () => printLogs(join(dataDir, 'data-plane/logs'), options),

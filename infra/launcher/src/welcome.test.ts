@@ -10,6 +10,7 @@ const platform = (url: string) => ({
   apiKey: 'lsv2_sk_1',
   needsKey: false,
   consoleUrl: 'http://console.localhost:2024',
+  printsMoreLinks: false,
   consoleSignInUrl: `${url}/auth/link?token=t`,
   setupUrl: `${url}/auth/setup?token=t`,
   deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },

@@ -14,6 +14,8 @@ export function formatWelcome(platform: {
   consoleUrl: string;
   /** The link that signs one browser in as an administrator, once. */
   consoleSignInUrl: string;
+  /** True where Enter prints another such link. */
+  printsMoreLinks: boolean;
   /** The link with which the first administrator makes an account, once; null when there is one. */
   setupUrl: string | null;
   deployment: ReadyDeployment;
@@ -40,7 +42,7 @@ Runyard is ready: ${url}
   graphs      ${formatGraphs(described, space).join(`\n${' '.repeat(INDENT)}`)}
   docs        ${url}/docs
   console     ${platform.consoleUrl}
-  sign in     ${platform.consoleSignInUrl}  (once)
+  sign in     ${platform.consoleSignInUrl}  (once${platform.printsMoreLinks ? '; Enter prints another' : ''})
   with a key  ${deployment.url}
   host        ${deployment.host_url}
   API key     ${apiKey}

@@ -16,7 +16,6 @@ const ConsoleSessionRequest = Type.Object(
   },
   { $id: 'ConsoleSessionRequest', additionalProperties: false },
 );
-export type ConsoleSessionRequest = Static<typeof ConsoleSessionRequest>;
 
 export const ConsoleSession = Type.Object(
   {
@@ -52,7 +51,6 @@ const ConsoleTokenRequest = Type.Object(
   { token: ConsoleToken },
   { $id: 'ConsoleTokenRequest', additionalProperties: false },
 );
-export type ConsoleTokenRequest = Static<typeof ConsoleTokenRequest>;
 
 export const ConsoleAccessToken = Type.Object(
   {
