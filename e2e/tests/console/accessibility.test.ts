@@ -9,14 +9,22 @@ const client = newClient();
 let browser: Browser;
 let context: BrowserContext;
 let workspace: string;
-/** A thread that waits for an answer, and its run. */
+/** A thread that waits for an answer. */
+let waiting: string;
+/** A thread with messages, and its run with calls of tools in a subgraph. */
 let thread: string;
 let run: string;
+/** Where pictures of pages are kept, for the README; undefined: nowhere. */
+const { RUNYARD_PICTURES: pictures } = process.env;
 
 beforeAll(async () => {
   browser = await startBrowser();
+  waiting = (await client.threads.create()).thread_id;
+  await client.runs.wait(waiting, 'approval', { input: { request: 'email ada@example.com' } });
+  await client.runs.wait(null, 'boom', { input: { heat: 3 } }).catch(() => {});
   thread = (await client.threads.create()).thread_id;
-  await client.runs.wait(thread, 'approval', { input: { request: 'look' } });
+  const input = { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] };
+  await client.runs.wait(thread, 'office', { input });
   run = (await client.runs.list(thread))[0]!.run_id;
   context = await newPerson(browser);
   const window = await openWindow(context);
@@ -27,26 +35,24 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 const ofDeployment = `/deployments/${deploymentId}`;
-/** Pages, each with what stands on it when it is whole. */
-const PAGES: [string, string][] = [
+/** Pages, each with what stands on it when it is whole, and the name of its picture. */
+const PAGES: [string, string, string?][] = [
+  [`/?deployment=${deploymentId}&thread=THREAD`, 'textbox', 'chat'],
   [`/?deployment=${deploymentId}`, 'textbox'],
-  ['/runs', 'row'],
+  ['/runs', 'row', 'runs'],
   ['/inbox', 'link'],
-  ['/inbox?THREAD', 'textbox'],
+  [`/inbox?deployment=${deploymentId}&thread=WAITING`, 'textbox', 'inbox'],
   ['/deployments', 'row'],
   [ofDeployment, 'row'],
-  [`${ofDeployment}/logs`, 'log'],
+  [`${ofDeployment}/logs`, 'log', 'logs'],
   [`${ofDeployment}/settings`, 'button'],
   [`${ofDeployment}/threads`, 'row'],
   [`${ofDeployment}/threads/THREAD`, 'row'],
-  [`${ofDeployment}/threads/THREAD/runs/RUN`, 'treeitem'],
+  [`${ofDeployment}/threads/THREAD/runs/RUN`, 'treeitem', 'run'],
 ];
 
-it.each(PAGES)('everybody can read and use %s, on wide and on narrow screens', async (pattern, role) => {
-  const path = pattern
-    .replace('?THREAD', `?deployment=${deploymentId}&thread=${thread}`)
-    .replace('THREAD', thread)
-    .replace('RUN', run);
+it.each(PAGES)('everybody can read and use %s, on wide and on narrow screens', async (pattern, role, picture) => {
+  const path = pattern.replace('WAITING', waiting).replace('THREAD', thread).replace('RUN', run);
   const { page, faults } = await openWindow(context);
   for (const width of [1440, 320]) {
     await page.setViewportSize({ width, height: 800 });
@@ -56,6 +62,7 @@ it.each(PAGES)('everybody can read and use %s, on wide and on narrow screens', a
       .getByRole(role as 'row')
       .first()
       .waitFor();
+    if (pictures && picture && width > 320) await page.screenshot({ path: `${pictures}/${picture}.png` });
     expect(await listAccessibilityViolations(page)).toEqual([]);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect([width, overflow <= 0]).toEqual([width, true]);

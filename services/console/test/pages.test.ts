@@ -48,7 +48,15 @@ it('keeps files whose names change with their content, and sends them compressed
 });
 
 it('answers a file that is not there with 404, never with a page', async () => {
-  for (const path of ['/assets/gone-123.js', '/favicon.ico', '/../package.json', '/%2e%2e/package.json', '/index.html'])
+  for (const path of [
+    '/assets/gone-123.js',
+    '/favicon.ico',
+    '/../package.json',
+    '/%2e%2e/package.json',
+    '/index.html',
+    '/internal/routes',
+    '/v2/deployments',
+  ])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   expect((await fetch(`${running.url}/`, { method: 'POST' })).status).toBe(404);
 });

@@ -14,7 +14,6 @@ const FollowedThread = Type.Object({
   /** Only events after this `seq`. */
   since: Type.Optional(Type.Integer({ minimum: 0 })),
 });
-export type FollowedThread = Static<typeof FollowedThread>;
 
 /** Everything that the windows of a browser follow, all together. */
 export const LiveRequest = Type.Object({

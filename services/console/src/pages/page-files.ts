@@ -22,6 +22,8 @@ interface PageFile {
   gzipped?: Promise<Buffer>;
 }
 
+/** Addresses of pages, which `router.tsx` tells apart. */
+const OF_A_PAGE = /^\/(w\/.*|signed-out)?$/;
 /** Stands in the document for the value that lets a page add its own styles, which is another one each time. */
 const NONCE = '%CSP_NONCE%';
 const A_YEAR = 'public, max-age=31536000, immutable';
@@ -64,10 +66,10 @@ export class PageFiles {
     return new PageFiles(files, document.bytes.toString(), platformOrigin);
   }
 
-  /** Answers GET and HEAD: a file, or the document for every path of a page. @returns false for a file that is not there */
+  /** Answers GET and HEAD: a file, or the document for every path of a page. @returns false for what is neither */
   async send(req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
     const file = this.#files.get(path);
-    if (!file && extname(path) !== '') return false;
+    if (!file && !OF_A_PAGE.test(path)) return false;
     if (!file) this.#sendDocument(req, res);
     else await sendFile(req, res, file, path.startsWith('/assets/') ? A_YEAR : 'no-cache');
     return true;
