@@ -37,8 +37,16 @@ export interface Person {
   password: string;
 }
 
-/** Makes a member of the workspace by the API, as an administrator does. @param role its name in the workspace */
-export async function makePerson(role: 'Admin' | 'Editor' | 'User' | 'Viewer'): Promise<Person> {
+/**
+ * Makes a member of the workspace by the API, as an administrator does.
+ *
+ * @param role its name in the workspace
+ * @param organizationRole its name in the organization
+ */
+export async function makePerson(
+  role: 'Admin' | 'Editor' | 'User' | 'Viewer',
+  organizationRole: 'Admin' | 'User' = 'User',
+): Promise<Person> {
   const person = { email: `${randomUUID()}@people.example`, password: 'seven grey herons asleep' };
   const roles = await askAsAdministrator<{ id: string; display_name: string; access_scope: string }[]>(
     'GET',
@@ -51,7 +59,7 @@ export async function makePerson(role: 'Admin' | 'Editor' | 'User' | 'Viewer'): 
     {
       ...person,
       full_name: `Some ${role}`,
-      role_id: idOf('User', 'organization'),
+      role_id: idOf(organizationRole, 'organization'),
       workspace_ids: [workspace!.id],
       workspace_role_id: idOf(role, 'workspace'),
     },

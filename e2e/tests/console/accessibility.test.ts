@@ -14,7 +14,7 @@ let waiting: string;
 /** A thread with messages, and its run with calls of tools in a subgraph. */
 let thread: string;
 let run: string;
-/** Where pictures of pages are kept, for the README; undefined: nowhere. */
+/** The folder that pictures of pages are kept in, for the README; undefined: none is. */
 const { RUNYARD_PICTURES: pictures } = process.env;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   run = (await client.runs.list(thread))[0]!.run_id;
   context = await newPerson(browser);
   const window = await openWindow(context);
-  await signIn(window, await makePerson('Admin'));
+  await signIn(window, await makePerson('Admin', 'Admin'));
   workspace = new URL(window.page.url()).pathname.replace(/\/$/, '');
   await window.page.close();
 });
@@ -44,11 +44,18 @@ const PAGES: [string, string, string?][] = [
   [`/inbox?deployment=${deploymentId}&thread=WAITING`, 'textbox', 'inbox'],
   ['/deployments', 'row'],
   [ofDeployment, 'row'],
-  [`${ofDeployment}/logs`, 'log', 'logs'],
+  [`${ofDeployment}/logs`, 'log'],
   [`${ofDeployment}/settings`, 'button'],
   [`${ofDeployment}/threads`, 'row'],
-  [`${ofDeployment}/threads/THREAD`, 'row'],
+  [`${ofDeployment}/threads/THREAD`, 'row', 'thread'],
   [`${ofDeployment}/threads/THREAD/runs/RUN`, 'treeitem', 'run'],
+  [`${ofDeployment}/threads/WAITING/diff`, 'article'],
+  ['/organization', 'row'],
+  ['/organization/roles', 'row'],
+  ['/organization/keys', 'button'],
+  ['/organization/audit', 'button'],
+  ['/organization/access', 'combobox'],
+  ['/account', 'row'],
 ];
 
 it.each(PAGES)('everybody can read and use %s, on wide and on narrow screens', async (pattern, role, picture) => {

@@ -215,6 +215,34 @@ it('a button that a person may not use says which permission it needs', async ()
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
+it('an administrator sees why a person may do something, as the API says it', async () => {
+  const person = await makePerson('Viewer');
+  const administrator = await newPerson(browser);
+  onTestFinished(() => administrator.close());
+  await signIn(await openWindow(administrator), await makePerson('Admin', 'Admin'));
+  const { page } = await open('/organization', administrator);
+  await page.getByLabel('Name or address').fill(person.email);
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Access of Some Viewer' }).click();
+  await page.getByLabel('May do').selectOption('runs:create');
+  await page.getByText('may not').waitFor();
+  await page.getByText(/The role in the workspace is .*Viewer/).waitFor();
+  await page.getByLabel('May do').selectOption('runs:read');
+  await page.getByText('Some Viewer may runs:read').waitFor();
+});
+
+it('two checkpoints show what changed between them, and which node wrote it', async () => {
+  const thread = await askApproval('look');
+  await client.runs.wait(thread, 'approval', { command: { resume: 'yes' } });
+  const { page } = await open(`/deployments/${deploymentId}/threads/${thread}`);
+  await page.getByRole('link', { name: 'What changed' }).click();
+  const changes = page.getByRole('region', { name: 'Differences' });
+  await changes.getByText('did look').waitFor();
+  await changes.getByText('written by act').waitFor();
+  await page.getByRole('button', { name: 'Step before' }).click();
+  await changes.getByText('written by ask').first().waitFor();
+});
+
 /** Returns a text of a page without what differs between two looks at it. */
 function withoutTimes(text: string): string {
   return text.replace(/[+\d.,]+ ?(ms|s|min)\b/g, '').replace(/\s+/g, ' ');

@@ -68,7 +68,7 @@ export class RunCommands {
     }
     const resume = Object.fromEntries(responses.map(({ interrupt_id, response = null }) => [interrupt_id, response]));
     const assistant_id = await this.#lastAssistant(context, thread);
-    // Of several who answer at once one has the thread: the others' runs would find nothing that is asked.
+    // When several clients answer at once, one gets the thread: the runs of the others would find no open question.
     const request = { assistant_id, command: { resume, update, goto }, config, metadata };
     return this.#create(context, { ...request, multitask_strategy: 'reject' }).catch(refuseLateAnswer);
   };

@@ -51,6 +51,9 @@ const start = createRoute({
 
 const workspace = createRoute({ getParentRoute: () => signedIn, path: '/w/$workspaceId', component: Shell });
 
+const pageNumber = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) > 1 ? (value as number) : undefined;
+
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 const chat = createRoute({
@@ -140,6 +143,72 @@ const thread = createRoute({
   component: lazyRouteComponent(() => import('./screens/thread/thread-page.tsx'), 'ThreadPage'),
 });
 
+const diff = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId/threads/$threadId/diff',
+  validateSearch: (search): { from?: string; to?: string } => ({ from: text(search.from), to: text(search.to) }),
+  component: lazyRouteComponent(() => import('./screens/state-diff/diff-page.tsx'), 'DiffPage'),
+});
+
+const organization = createRoute({
+  getParentRoute: () => workspace,
+  path: '/organization',
+  component: lazyRouteComponent(() => import('./screens/organization/organization-page.tsx'), 'OrganizationPage'),
+});
+
+const members = createRoute({
+  getParentRoute: () => organization,
+  path: '/',
+  validateSearch: (search): { q?: string; page?: number; invites?: number } => ({
+    q: text(search.q),
+    page: pageNumber(search.page),
+    invites: pageNumber(search.invites),
+  }),
+  component: lazyRouteComponent(() => import('./screens/organization/members-tab.tsx'), 'MembersTab'),
+});
+
+const roles = createRoute({
+  getParentRoute: () => organization,
+  path: '/roles',
+  component: lazyRouteComponent(() => import('./screens/organization/roles-tab.tsx'), 'RolesTab'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => organization,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./screens/organization/keys-tab.tsx'), 'KeysTab'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  validateSearch: (search): { action?: string; actor?: string; from?: string; to?: string } => ({
+    action: text(search.action),
+    actor: text(search.actor),
+    from: text(search.from),
+    to: text(search.to),
+  }),
+  component: lazyRouteComponent(() => import('./screens/organization/audit-tab.tsx'), 'AuditTab'),
+});
+
+const access = createRoute({
+  getParentRoute: () => organization,
+  path: '/access',
+  validateSearch: (search): { identity?: string; key?: string; permission?: string; resource?: string } => ({
+    identity: text(search.identity),
+    key: text(search.key),
+    permission: text(search.permission),
+    resource: text(search.resource),
+  }),
+  component: lazyRouteComponent(() => import('./screens/organization/access-tab.tsx'), 'AccessTab'),
+});
+
+const account = createRoute({
+  getParentRoute: () => workspace,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./screens/account/account-page.tsx'), 'AccountPage'),
+});
+
 const run = createRoute({
   getParentRoute: () => workspace,
   path: '/deployments/$deploymentId/threads/$threadId/runs/$runId',
@@ -159,6 +228,9 @@ const routeTree = root.addChildren([
       deployment.addChildren([revisions, revision, logs, settings]),
       threads,
       thread,
+      diff,
+      organization.addChildren([members, roles, keys, audit, access]),
+      account,
       run,
     ]),
   ]),

@@ -17,7 +17,7 @@ export interface JsonRow {
 }
 
 /** Longer lists are shown in parts of so many entries. */
-export const ENTRIES_MAX = 100;
+const ENTRIES_MAX = 100;
 /** Longer texts are shown in pieces. */
 export const TEXT_MAX = 2_000;
 /** As many lines are open at first, at most. */

@@ -1,7 +1,7 @@
-/** The line in place of content that comes. It is quiet for a moment, so that fast answers do not flicker. */
+/** The line in place of content that comes. */
 export function Loading({ what }: { what: string }) {
   return (
-    <p role="status" className="animate-pulse p-2 text-faint [animation-delay:300ms]">
+    <p role="status" className="p-2 text-faint">
       Loading {what} …
     </p>
   );

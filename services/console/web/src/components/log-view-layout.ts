@@ -7,7 +7,7 @@ import type { LogEntry } from '@runyard/contracts';
 export interface LogLayout {
   /** Characters of a message that fit beside each other. */
   columns: number;
-  /** Whether the message stands below what is said about it. */
+  /** True if the message stands below its time and the other parts of its line. */
   isNarrow: boolean;
   linePx: number;
 }
@@ -18,7 +18,7 @@ const BESIDES = PART.time + PART.level + PART.source + 5 * PART.space;
 const COLUMNS_MIN = 40;
 const NARROW_MIN = 10;
 
-/** What can be told the width of by counting. Others, such as tabs, signs of East Asia and emoji, are measured. */
+/** Matches text whose width follows from its length. Other text, such as tabs, CJK and emoji, is measured. */
 const COUNTABLE = /^[\x20-\x7e\n]*$/;
 
 /** Returns the layout of a frame of this width, in which letters have this width and height. */
@@ -43,7 +43,7 @@ export function textOf({ message, fields }: LogEntry): { message: string; more: 
 
 export interface RowHeight {
   px: number;
-  /** Whether it has to be measured when it is shown: `px` is a guess then. */
+  /** True if `px` is a guess: the row is then measured when it is shown. */
   isGuess: boolean;
 }
 

@@ -22,7 +22,7 @@ const WIDTHS = { time: width(PART.time), level: width(PART.level), source: width
 /** Letters of one width, for lines and for what measures them. */
 export const LOG_LETTERS = 'font-mono text-sm leading-5';
 
-/** What leads from a line to its run, say. */
+/** A link at the end of a line, to its run for example. */
 export interface LogLink {
   href: string;
   /** In a word: it stands in the line. */

@@ -13,7 +13,7 @@ export interface Message {
   name: string | undefined;
   text: string;
   reasoning: string;
-  /** What is neither text nor reasoning: pictures, files and the like, as the graph wrote them. */
+  /** The parts that are neither text nor reasoning: pictures, files and the like, as the graph wrote them. */
   others: unknown[];
   toolCalls: ToolCall[];
   toolCallId: string | undefined;
@@ -46,7 +46,7 @@ function hasScalars(items: unknown): boolean {
 }
 
 /** Reads a message, or a piece of one: `AIMessageChunk` is of an `ai` message. */
-export function readMessage(given: Fields, index = 0): Message {
+function readMessage(given: Fields, index = 0): Message {
   const type = text(given.type) ?? text(given.role) ?? 'unknown';
   const content = contentOf(given.content);
   return {

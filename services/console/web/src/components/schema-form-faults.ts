@@ -1,6 +1,6 @@
 import { type Field, fieldOf, isSchema, type JsonSchema, Unparsed } from './schema-form-fields.ts';
 
-/** What is wrong with a value of a form. The path is a JSON Pointer, empty for the whole. */
+/** A fault in a value of a form. The path is a JSON Pointer, empty for the whole. */
 export interface FieldFault {
   path: string;
   text: string;

@@ -1,19 +1,19 @@
 /** A JSON Schema, as graphs give them for inputs and answers. */
 export type JsonSchema = Record<string, unknown>;
 
-export interface Choice {
+interface Choice {
   label: string;
   schema: JsonSchema;
 }
 
-export interface Property {
+interface Property {
   name: string;
   schema: JsonSchema;
   isRequired: boolean;
 }
 
-/** What a person fills in for one schema. `json` is what a form cannot express. */
-export type Control =
+/** The input that a form shows for one schema. `json` takes values that a form cannot express. */
+type Control =
   | { kind: 'text'; format: string | undefined }
   | { kind: 'number'; isInteger: boolean }
   | { kind: 'boolean' }
@@ -36,7 +36,7 @@ export interface Field {
 
 const REFERENCES_MAX = 32;
 
-/** What somebody has typed that is no value yet: half a number, JSON with a mistake. */
+/** A typed text that is no value yet: half a number, JSON with a mistake. */
 export class Unparsed {
   readonly text: string;
 
@@ -59,7 +59,7 @@ export function fieldOf(given: unknown, root: JsonSchema): Field {
 }
 
 /** Follows references, and joins what `allOf` says of an object. A reference that leads nowhere allows anything. */
-export function resolve(given: unknown, root: JsonSchema, depth = 0): JsonSchema {
+function resolve(given: unknown, root: JsonSchema, depth = 0): JsonSchema {
   let schema = asSchema(given);
   for (let followed = 0; typeof schema.$ref === 'string'; followed += 1) {
     if (followed === REFERENCES_MAX) return {};

@@ -3,7 +3,7 @@ import { parseJson } from './json-editor.tsx';
 import { type FieldFault, faultsOf } from './schema-form-faults.ts';
 import { initialValue, type JsonSchema, Unparsed } from './schema-form-fields.ts';
 
-/** What somebody fills in, as a form or as JSON. */
+/** The state of a value that a person fills in, as a form or as JSON. */
 export interface SchemaFormState {
   /** Null where there is none: then the value is written as JSON. */
   schema: JsonSchema | null;
@@ -14,7 +14,7 @@ export interface SchemaFormState {
   setIsJson: ((isJson: boolean) => void) | undefined;
   jsonText: string;
   setJsonText(text: string): void;
-  /** What is wrong, from the first attempt to send on. */
+  /** The faults of the value; empty until the first attempt to send. */
   faults: readonly FieldFault[];
   /** Returns the value to send; undefined where something is wrong with it, which is then shown. */
   submit(): { value: unknown } | undefined;

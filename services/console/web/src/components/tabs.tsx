@@ -3,9 +3,9 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 export interface Tab {
   label: string;
   link: Pick<LinkProps, 'to' | 'params' | 'search'>;
-  /** Whether only this very address is the tab's, and not those below it. */
+  /** True if the tab is current at its own address only, and not at those below it. */
   isExact?: boolean;
-  /** Whether the page is below the tab, at an address that does not say so. */
+  /** True if the page belongs to the tab, though its address does not show it. */
   isCurrent?: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface FollowedThread {
 }
 
 /** The runs of a workspace, of which is said that some have changed. */
-export interface FollowedRuns {
+interface FollowedRuns {
   kind: 'runs';
   workspaceId: string;
 }

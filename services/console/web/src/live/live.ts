@@ -8,7 +8,7 @@ type Follow = (followed: Followed, listener: (event: LiveEvent) => void) => () =
 let follow: Follow | undefined;
 
 /** Follows something live, over the one stream of this browser. @returns what ends it */
-export function followLive(followed: Followed, listener: (event: LiveEvent) => void): () => void {
+function followLive(followed: Followed, listener: (event: LiveEvent) => void): () => void {
   follow ??= typeof SharedWorker === 'undefined' ? openHere() : openWorker();
   return follow(followed, listener);
 }

@@ -31,7 +31,7 @@ export function deploymentQuery(workspaceId: string, deploymentId: string) {
   });
 }
 
-/** Whether a deployment is halted, by itself or with its workspace or organization. */
+/** Queries if a deployment is halted, by itself or with its workspace or organization. */
 export function haltQuery(workspaceId: string, deploymentId: string) {
   return queryOptions({
     queryKey: ['halt', workspaceId, deploymentId],
@@ -40,7 +40,7 @@ export function haltQuery(workspaceId: string, deploymentId: string) {
   });
 }
 
-/** What a deployment used and did in the last hour. */
+/** Queries the metrics of a deployment over the last hour. */
 export function metricsQuery(workspaceId: string, deploymentId: string) {
   return queryOptions({
     queryKey: ['metrics', workspaceId, deploymentId],

@@ -3,14 +3,14 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { ask, askForAnswer } from './ask.ts';
 import { at } from './path.ts';
 
-/** Where a thread is. */
+/** The ids that lead to a thread. */
 export interface ThreadPlace {
   workspaceId: string;
   deploymentId: string;
   threadId: string;
 }
 
-/** Of what a thread asks, what a person needs to answer. */
+/** A question that a thread asks a person. */
 export type Question = NonNullable<Thread['interrupts']>[string][number];
 
 export interface ThreadFilters {
@@ -19,10 +19,10 @@ export interface ThreadFilters {
   metadata?: string | undefined;
 }
 
-/** What a list of threads shows: no values, which may be large. */
+/** The fields that a list of threads shows: no values, which may be large. */
 const LISTED = ['thread_id', 'created_at', 'updated_at', 'metadata', 'status', 'error'] as const;
 export type ListedThread = Pick<Thread, (typeof LISTED)[number]>;
-/** What a history shows of a checkpoint: all but its values. */
+/** The fields that a history shows of a checkpoint: all but its values. */
 const CHECKPOINT_FIELDS = [
   'checkpoint_id',
   'parent_checkpoint_id',
@@ -176,7 +176,7 @@ export function copyThread(place: ThreadPlace): Promise<Thread> {
   return ask<Thread>(at`${pathOf(place)}/copy`, { method: 'POST', workspaceId: place.workspaceId, body: {} });
 }
 
-/** What came of an answer: of two people who answer one question, one is too late. */
+/** The outcome of an answer: of two people who answer one question, one is too late. */
 export type AnswerOutcome = { type: 'taken'; runId: string } | { type: 'too-late' };
 
 /**

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import { Fault } from '../components/fault.tsx';
@@ -15,6 +16,7 @@ const THEMES: { value: Theme; label: string }[] = [
 /** Shows who is signed in, how the pages look, and the way out. */
 export function AccountMenu() {
   const { data: person } = useQuery(personQuery);
+  const { workspaceId } = useParams({ strict: false }) as { workspaceId: string };
   const [theme, setTheme] = useState(chosenTheme);
   const [fault, setFault] = useState<unknown>();
   const choose = (value: string) => {
@@ -35,6 +37,16 @@ export function AccountMenu() {
         <DropdownMenu.Portal>
           <DropdownMenu.Content side="top" align="start" className={MENU}>
             <DropdownMenu.Label className="px-2 py-1 text-xs text-faint">{person?.email}</DropdownMenu.Label>
+            <DropdownMenu.Item asChild>
+              <Link
+                to="/w/$workspaceId/account"
+                params={{ workspaceId }}
+                className={`${MENU_ITEM} text-text no-underline`}
+              >
+                <span className="w-4" aria-hidden="true" />
+                Account
+              </Link>
+            </DropdownMenu.Item>
             <DropdownMenu.Separator className="my-1 h-px bg-line" />
             <DropdownMenu.Label className="px-2 py-1 text-xs text-faint">Colours</DropdownMenu.Label>
             <DropdownMenu.RadioGroup value={theme} onValueChange={choose}>

@@ -4,4 +4,5 @@ export const PLACES = [
   { to: '/w/$workspaceId/runs', label: 'Runs', sign: '▶', key: 'r' },
   { to: '/w/$workspaceId/inbox', label: 'Inbox', sign: '✉', key: 'i' },
   { to: '/w/$workspaceId/deployments', label: 'Deployments', sign: '▤', key: 'd' },
+  { to: '/w/$workspaceId/organization', label: 'Organization', sign: '◎', key: 'o' },
 ] as const;

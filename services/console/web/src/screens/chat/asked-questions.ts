@@ -4,9 +4,9 @@ import type { AnswerOutcome, Question } from '../../platform/threads.ts';
 
 interface Asked {
   questions: readonly Question[];
-  /** Whether they were answered, or passed over, from here. */
+  /** True once this page has answered the questions or passed over them. */
   isDone: boolean;
-  /** Whether somebody else has answered the ones before. */
+  /** True if somebody else has answered the previous questions. */
   wasTaken: boolean;
 }
 

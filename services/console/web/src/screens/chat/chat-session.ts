@@ -17,7 +17,7 @@ export interface ChatSnapshot {
   status: 'idle' | 'starting' | 'running';
   /** The run in flight, or the last one. */
   runId: string | undefined;
-  /** Whether the stream is broken at the moment. */
+  /** True while the stream is broken. */
   isBroken: boolean;
   /** Why a run could not be started or followed. */
   fault: unknown;
@@ -39,7 +39,7 @@ export class ChatSession {
   readonly #watchers = new Set<() => void>();
   #snapshot = IDLE;
   #following: AbortController | undefined;
-  /** Whether the stream of the run brings values itself. */
+  /** True once the stream of the run has brought values. */
   #hasValues = false;
 
   constructor(place: ThreadPlace, loadThread: () => Promise<Thread>, streams: Streams = { streamRun, joinRun }) {
@@ -74,7 +74,7 @@ export class ChatSession {
     );
   }
 
-  /** Whether the run that is followed says itself what its values are. */
+  /** Returns true while the stream of the followed run brings the values. */
   hasValues(): boolean {
     return this.#snapshot.status !== 'idle' && this.#hasValues;
   }

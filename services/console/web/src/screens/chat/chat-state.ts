@@ -1,6 +1,6 @@
 import { addPiece, type Message, type MessageInPieces, messagesOf } from '../../components/messages-content.ts';
 
-/** What a chat shows of its thread and of the run in flight. */
+/** The part of a thread and of its run in flight that a chat shows. */
 export interface ChatState {
   /** The newest values of the thread. */
   values: unknown;

@@ -10,7 +10,7 @@ export interface ComposerProps {
   onStop(): Promise<unknown>;
 }
 
-/** Where a message is written. Enter sends it, with Shift it begins a new line. */
+/** The field for a new message. Enter sends it; Shift and Enter begin a new line. */
 export function Composer({ isRunning, canStop, onSend, onStop }: ComposerProps) {
   const id = useId();
   const workspace = useWorkspace();

@@ -12,7 +12,7 @@ export interface RoomProps {
   place: ThreadPlace;
   snapshot: ChatSnapshot;
   questions: readonly Question[];
-  /** Whether somebody else has answered the questions before. */
+  /** True if somebody else has answered the previous questions. */
   wasTaken: boolean;
   schema: JsonSchema | null;
   /** `said` is the message to show at once. */

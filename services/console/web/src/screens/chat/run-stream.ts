@@ -7,7 +7,7 @@ import type { RunEvent } from './chat-state.ts';
 /** The most characters of one event: states of threads may be large, and are never without an end. */
 const EVENT_LENGTH_MAX = 64_000_000;
 
-/** What a run is started with. */
+/** The assistant and the input that a run is started with. */
 export interface RunStart {
   assistantId: string;
   input: unknown;
@@ -18,7 +18,7 @@ export interface RunListener {
   onRun(runId: string): void;
   /** Events come together as the network brought them. */
   onEvents(events: RunEvent[]): void;
-  /** Whether the stream is broken at the moment, and is being joined again. */
+  /** Called with true when the stream breaks and is being joined again, with false when it is back. */
   onBreak(isBroken: boolean): void;
 }
 

@@ -10,7 +10,7 @@ import { useLogFilter } from './logs/use-log-filter.ts';
 import { useRunLink } from './logs/use-run-link.ts';
 import { useDeployment } from './use-deployment.ts';
 
-/** What the servers of a deployment print, as they print it. */
+/** Shows the output of a deployment's servers as they print it. */
 export function LogsTab() {
   const { deployment } = useDeployment();
   const deploymentId = deployment.id;

@@ -15,7 +15,7 @@ import {
 } from '../../platform/revisions.ts';
 import { useWorkspace } from '../../session/session.ts';
 
-/** What the status of a revision allows: to end it, to go back to it, or to repeat it. */
+/** Shows the actions that the status of a revision allows: to end it, to go back to it, or to repeat it. */
 export function RevisionActions({
   deployment,
   revision,

@@ -5,7 +5,7 @@ import { ResourcesForm } from './settings/resources-form.tsx';
 import { VariablesForm } from './settings/variables-form.tsx';
 import { useDeployment } from './use-deployment.ts';
 
-/** What can be changed about a deployment, and what it uses. */
+/** Shows the settings of a deployment that can be changed, and its metrics. */
 export function SettingsTab() {
   const { deployment } = useDeployment();
   return (

@@ -11,7 +11,7 @@ export function nameOf({ name, display_name: displayName }: Pick<Deployment, 'na
 }
 
 /** Returns whether something is on its way with a deployment, so that it is soon another. */
-export function isOnItsWay({ status, updated_at: at, ...deployment }: Deployment, now: number): boolean {
+function isOnItsWay({ status, updated_at: at, ...deployment }: Deployment, now: number): boolean {
   if (status === 'UNUSED') return false;
   if (status !== 'READY') return true;
   return deployment.latest_revision_id !== deployment.active_revision_id && now - Date.parse(at) < ROLLOUT_MAX_MS;

@@ -3,7 +3,7 @@ import { PlatformError } from '../../platform/ask.ts';
 export interface FieldFaults {
   /** The sentence for each field, by its path such as `source_config.repo_url`. */
   byField: Map<string, string>;
-  /** What belongs to no field. */
+  /** The sentences that belong to no field. */
   rest: string | undefined;
 }
 

@@ -19,11 +19,11 @@ export interface AnswerFormProps {
   interrupt: Question;
   /** Called when an answer was taken, or came too late, which the form then says itself. */
   onAnswered(outcome: AnswerOutcome): void;
-  /** Whether the first field takes the focus. */
+  /** True if the first field takes the focus. */
   hasFocus?: boolean;
 }
 
-/** What each form of an answer gets. */
+/** The props of each form of an answer. */
 export interface AnswerProps {
   send(response: unknown): void;
   /** The sentence that says why nothing can be sent at the moment. */
@@ -32,7 +32,7 @@ export interface AnswerProps {
 
 /** Shows what a thread asks a person, and takes the answer. */
 export function AnswerForm(props: AnswerFormProps) {
-  // What was written for one question is not an answer to another.
+  // The key clears the form for another question: a text for one question is no answer to another.
   return <Form key={`${props.threadId}:${props.interrupt.id}`} {...props} />;
 }
 

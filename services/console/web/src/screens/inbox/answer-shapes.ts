@@ -1,11 +1,11 @@
 import { isSchema, type JsonSchema } from '../../components/schema-form-fields.ts';
 
-/** What a tool is called with, that a person decides on. */
+/** A tool call that a person decides on. */
 export interface ProposedAction {
   name: string;
   args: Record<string, unknown>;
   description: string | undefined;
-  /** What a person may do about it. */
+  /** The decisions that a person may choose from. */
   decisions: Decision[];
   argsSchema: JsonSchema | undefined;
 }
@@ -83,7 +83,7 @@ function configOf(configs: unknown, name: unknown, index: number): JsonSchema {
   return isSchema(found) ? found : {};
 }
 
-/** What a person has decided about an action. */
+/** A person's decision about an action. */
 export interface Decided {
   decision: Decision;
   /** The changed arguments of an `edit`. */

@@ -30,7 +30,7 @@ export function InboxDetail({ place, onAnswered, onChange }: InboxDetailProps) {
   const [asked, setAsked] = useState<Question[]>();
   const heading = useRef<HTMLHeadingElement>(null);
   const now = thread.data && questionsOf(thread.data);
-  // What was asked stays while somebody writes the answer, also when it is answered elsewhere.
+  // The question stays while somebody writes the answer, also when it is answered elsewhere.
   if (!asked && now && now.length > 0) setAsked(now);
   const isAnswered = asked !== undefined && now !== undefined && !now.some(({ id }) => id === asked[0]?.id);
   const isQuiet = thread.data !== undefined && now?.length === 0;

@@ -11,7 +11,7 @@ export interface InboxListProps {
   me: string | undefined;
 }
 
-/** What waits, as a list through which `j` and `k` lead, also the arrows. Enter opens. */
+/** The list of waiting threads. `j` and `k` or the arrows move through it, Enter opens a thread. */
 export function InboxList({ items, openKey, me }: InboxListProps) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
@@ -67,7 +67,7 @@ export function InboxList({ items, openKey, me }: InboxListProps) {
 }
 
 /** Returns what an item is called: its question, or where it has stopped. */
-export function titleOf({ questions, next, wasCancelled }: InboxItem): string {
+function titleOf({ questions, next, wasCancelled }: InboxItem): string {
   const [question] = questions;
   if (!question) return `${wasCancelled ? 'Cancelled' : 'Stopped'} before ${next.join(', ')}`;
   const text = questionText(question.value) ?? JSON.stringify(question.value)?.slice(0, 200) ?? 'A question';

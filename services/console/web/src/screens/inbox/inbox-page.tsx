@@ -17,7 +17,7 @@ import { useThrottled } from './use-throttled.ts';
 
 const PAGE = 50;
 const MAX = 1_000;
-/** Where the platform does not report changes, they are looked for so often. */
+/** The inbox polls at this interval if the platform does not report changes. */
 const LOOK_MS = 10_000;
 
 /** Everything in a workspace that waits for a person. */

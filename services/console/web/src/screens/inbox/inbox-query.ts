@@ -7,7 +7,7 @@ import { type InboxItem, itemOf, questionsOf, type WaitingThread } from './inbox
 
 export interface Inbox {
   items: InboxItem[];
-  /** Whether deployments have more than was asked for. */
+  /** True if deployments have more threads than were asked for. */
   hasMore: boolean;
   /** The deployments that could not be asked, with why. */
   faults: { name: string; error: unknown }[];

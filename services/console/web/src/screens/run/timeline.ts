@@ -10,7 +10,7 @@ export type EntryKind =
   | 'gap';
 
 /** `waiting`: for an answer. Undefined for what happens at one moment. */
-export type EntryStatus = 'running' | 'success' | 'error' | 'waiting';
+type EntryStatus = 'running' | 'success' | 'error' | 'waiting';
 
 /** Something that happened in a run. Entries are replaced, never changed. */
 export interface Entry {
@@ -47,8 +47,8 @@ export type Namespace = readonly string[];
 const TOP = '';
 
 /**
- * What happened in a run, as a tree whose order depends on what happened only, and not on when it was heard of: entries
- * of histories and of live events come together under the same ids.
+ * The events of a run as a tree whose order depends on the events only, and not on when they arrived: entries of
+ * histories and of live events come together under the same ids.
  */
 export class Timeline {
   readonly #entries = new Map<string, Entry>();
@@ -152,7 +152,7 @@ export function orderOfTask(
 }
 
 /** Returns name and task of `node:task id`; names may have colons too. */
-export function splitSegment(segment: string): [name: string, taskId: string] {
+function splitSegment(segment: string): [name: string, taskId: string] {
   const colon = segment.lastIndexOf(':');
   return colon < 0 ? [segment, segment] : [segment.slice(0, colon), segment.slice(colon + 1)];
 }

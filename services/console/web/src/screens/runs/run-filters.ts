@@ -1,10 +1,10 @@
 import type { RunFilters as SearchFilters } from '@runyard/contracts';
 
 export const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const;
-export type RunStatus = (typeof STATUSES)[number];
+type RunStatus = (typeof STATUSES)[number];
 
 /** How long ago runs were created at most. */
-export const RANGES = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
+const RANGES = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 export type Range = keyof typeof RANGES;
 
 /** The filters of the runs that are shown, as the address of the page has them. Commas separate the values of a list. */

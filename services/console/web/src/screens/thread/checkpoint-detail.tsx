@@ -76,6 +76,15 @@ function Written({ place, state, isNewest }: { place: ThreadPlace; state: Thread
             Run
           </Link>
         )}
+        {state.checkpoint_id !== null && (
+          <Link
+            to="/w/$workspaceId/deployments/$deploymentId/threads/$threadId/diff"
+            params={place}
+            search={{ to: state.checkpoint_id }}
+          >
+            What changed
+          </Link>
+        )}
       </p>
       {writersOf(state).length > 0 && (
         <details>

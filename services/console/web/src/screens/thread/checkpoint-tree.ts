@@ -7,9 +7,9 @@ export interface CheckpointRow {
   checkpoint: ListedCheckpoint;
   /** The place of its branch, from 0. */
   lane: number;
-  /** What the lanes of this line hold: a checkpoint, a branch that passes by, one that ends here, nothing. */
+  /** The content of each lane of this line: a checkpoint, a branch that passes by, one that ends here, nothing. */
   lanes: ('self' | 'passes' | 'joins' | 'empty')[];
-  /** Whether nothing goes on from it. */
+  /** True if nothing goes on from the checkpoint. */
   isTip: boolean;
   /** How many branches go on from it, where they are more than one. */
   forks: number;

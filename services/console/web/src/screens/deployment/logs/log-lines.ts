@@ -7,7 +7,7 @@ export interface MergedLines {
   entries: readonly LogEntry[];
   /** The lines that were not there before. */
   added: number;
-  /** Whether the oldest lines went, because there were too many. */
+  /** True if the oldest lines were dropped, because there were too many. */
   hasDropped: boolean;
 }
 

@@ -17,10 +17,10 @@ export interface LogSnapshot {
   entries: readonly LogEntry[];
   /** `loading` until the first lines are there; `ended`: no line comes any more. */
   phase: 'loading' | 'live' | 'paused' | 'ended';
-  /** Whether older lines can be read. */
+  /** True if older lines can be read. */
   hasOlder: boolean;
   isReadingOlder: boolean;
-  /** Whether there are as many lines as memory holds. */
+  /** True if there are as many lines as memory holds. */
   isFull: boolean;
   /** The fault of the last request; lines that were read stay. */
   error?: unknown;

@@ -9,9 +9,9 @@ import { useRunLink } from '../logs/use-run-link.ts';
 export interface RolloutLogProps {
   title: string;
   source: LogSource;
-  /** Whether lines may still come. */
+  /** True while lines may still come. */
   isLive: boolean;
-  /** What stands where there is no line. */
+  /** The text that is shown while there are no lines. */
   empty: string;
   /** How many lines are read at first. */
   first?: number;

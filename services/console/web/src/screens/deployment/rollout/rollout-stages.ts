@@ -6,14 +6,14 @@ export type StageState = 'done' | 'current' | 'failed' | 'ahead' | 'unreached' |
 export interface Stage {
   name: 'Prepare' | 'Build' | 'Health' | 'Switch' | 'Drain';
   state: StageState;
-  /** What happens in it, or has happened. */
+  /** A sentence that says what happens in the stage, or has happened. */
   note: string;
 }
 
 export interface Rollout {
   status: RevisionStatus;
   source: Revision['source'];
-  /** Whether it serves. */
+  /** True if the revision serves. */
   isActive: boolean;
   /** Runs that other revisions still execute; undefined while that is not known. */
   draining?: number | undefined;

@@ -75,7 +75,7 @@ const CHARTS: readonly Omit<MetricChartProps, 'metrics'>[] = [
   },
 ];
 
-/** What a deployment used and did in the last hour. */
+/** Shows the metrics of a deployment over the last hour. */
 export function Metrics({ deployment }: { deployment: Deployment }) {
   const { data, error, refetch } = useQuery(metricsQuery(deployment.tenant_id, deployment.id));
   return (

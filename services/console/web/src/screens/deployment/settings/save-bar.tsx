@@ -10,7 +10,7 @@ import { useWorkspace } from '../../../session/session.ts';
 
 export interface SaveBarProps {
   deploymentId: string;
-  /** What to send; undefined where nothing was changed. */
+  /** The changes to send; undefined if there are none. */
   patch: DeploymentPatch | undefined;
   /** The sentence that says why it cannot be saved as it is. */
   fault?: string | undefined;
