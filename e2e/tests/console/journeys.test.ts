@@ -5,7 +5,7 @@ import { startBrowser } from '../../harness/browser.ts';
 import { newClient } from '../../harness/client.ts';
 import { type ConsolePage, makePerson, newPerson, openWindow, type Person, signIn } from '../../harness/console.ts';
 
-const { deploymentId, consoleUrl } = inject('platform');
+const { url, deploymentId, consoleUrl } = inject('platform');
 const client = newClient();
 let browser: Browser;
 let editor: Person;
@@ -229,6 +229,31 @@ it('an administrator sees why a person may do something, as the API says it', as
   await page.getByText(/The role in the workspace is .*Viewer/).waitFor();
   await page.getByLabel('May do').selectOption('runs:read');
   await page.getByText('Some Viewer may runs:read').waitFor();
+});
+
+it('a key is made, shown once, works, and is refused once it was revoked', async () => {
+  const administrator = await newPerson(browser);
+  onTestFinished(() => administrator.close());
+  await signIn(await openWindow(administrator), await makePerson('Admin', 'Admin'));
+  const { page } = await open('/organization/keys', administrator);
+  const name = randomUUID();
+  await page.getByRole('button', { name: 'New service key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Description').fill(name);
+  await dialog.getByRole('button', { name: /^(Make|Create)/ }).click();
+  const key = await dialog.locator('textarea[readonly]').inputValue();
+  expect(key).toMatch(/^lsv2_sk_/);
+  const ask = () => fetch(`${url}/v2/deployments`, { headers: { 'x-api-key': key } });
+  expect((await ask()).status).toBe(200);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.content()).not.toContain(key);
+  await page.getByRole('button', { name: `Revoke ${name}` }).click();
+  const question = page.getByRole('alertdialog');
+  await question.getByRole('textbox').fill(key.slice(-4));
+  await question.getByRole('button', { name: 'Revoke' }).click();
+  await question.waitFor({ state: 'detached' });
+  await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(401);
 });
 
 it('two checkpoints show what changed between them, and which node wrote it', async () => {

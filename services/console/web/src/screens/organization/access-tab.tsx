@@ -117,6 +117,15 @@ const WAYS: Record<NonNullable<AccessExplanation['via']>, string> = {
   everywhere: 'in every workspace',
 };
 
+/** The origins of roles that have no name of their own. */
+const SOURCES: Record<string, string> = {
+  manual: 'a change by hand',
+  invite: 'an invite',
+  bootstrap: 'the first set-up',
+  jit: 'the first sign-in',
+  default: 'the role of members to whom nothing gives another',
+};
+
 function Reasons({ explanation }: { explanation: AccessExplanation }) {
   const {
     role,
@@ -141,7 +150,7 @@ function Reasons({ explanation }: { explanation: AccessExplanation }) {
       )}
       {source && (
         <li>
-          It was given by <strong>{source.name ?? source.kind.replaceAll('_', ' ')}</strong>
+          It comes from <strong>{source.name ?? SOURCES[source.kind] ?? source.kind.replaceAll('_', ' ')}</strong>
           {source.created_at !== null && (
             <>
               {' '}
