@@ -39,7 +39,9 @@ describe('a sign-in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/w/1/runs?status=error']);
     const [session, cleared] = answer.headers.getSetCookie();
     expect(session).toMatch(
-      new RegExp(`^__Host-runyard_console=${SESSION}; Path=/; HttpOnly; SameSite=Strict; Max-Age=(35\\d\\d|3600); Secure$`),
+      new RegExp(
+        `^__Host-runyard_console=${SESSION}; Path=/; HttpOnly; SameSite=Strict; Max-Age=(35\\d\\d|3600); Secure$`,
+      ),
     );
     expect(cleared).toMatch(/^__Host-runyard_console_sign_in=; .*Max-Age=0/);
   });
