@@ -13,6 +13,7 @@ import {
   reportReady,
   requireOperationPermission,
   type ServiceContext,
+  StreamPlaces,
   withMiddleware,
 } from '@runyard/service-kit';
 import { openA2a } from './a2a/open-a2a.ts';
@@ -60,8 +61,8 @@ import { RunService } from './runs/run-service.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
 import { serveRequests } from './server/serve.ts';
 import { openStore } from './store/open-store.ts';
+import { limitOpenStreams } from './streams/limit-open-streams.ts';
 import { openReaders } from './streams/open-readers.ts';
-import { StreamPlaces } from './streams/stream-places.ts';
 import { openThreads } from './threads/open-threads.ts';
 import { openUi } from './ui/open-ui.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
@@ -344,7 +345,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
       mapDatabaseOutages,
       mapInvalidData,
       requireOperationPermission,
-      places.limitOpenStreams,
+      limitOpenStreams(places),
       ...(rights ? [rights.endWhenRefused] : []),
       limitReads(config),
       ...inContext,

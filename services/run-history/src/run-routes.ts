@@ -1,8 +1,7 @@
 import { countRunFacets, getRunOfHistory, readRunStatistics, searchRuns, watchRunChanges } from '@runyard/contracts';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, ok, SSE_HEADERS } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { VisibleDeployments } from './access/visible-deployments.ts';
-import { SSE_HEADERS } from './changes/change-stream.ts';
 import type { ChangeStreams } from './changes/change-streams.ts';
 import type { RunSearch } from './search/run-search.ts';
 import { readStatistics } from './statistics/read-statistics.ts';

@@ -20,6 +20,7 @@ import {
   openEarlyListener,
   PeriodicTask,
   type ServiceContext,
+  StreamPlaces,
   startHourlySweep,
   toEventBusConfig,
   withMiddleware,
@@ -149,8 +150,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     orgAccess: internalClient('org-access', config.ORG_ACCESS_URL),
   });
   const changes = new JournalChanges({ pool, logger });
-  const streams = new ChangeStreams({ changes, visible, streamsMax: config.HTTP_MAX_OPEN_STREAMS });
-  metrics.gauge('run_history_open_streams', 'Clients that follow changes.', [], (gauge) => gauge.set(streams.size));
+  const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS);
+  const streams = new ChangeStreams({ changes, visible, places });
+  metrics.gauge('run_history_open_streams', 'Clients that follow changes.', [], (gauge) => gauge.set(places.taken));
   const search = new RunSearch({ pool, retentionDays });
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const app = createApp({

@@ -1,14 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { RunEngine } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
-import type { Logger } from '@runyard/service-kit';
+import { LiveResponse, type Logger, SSE_HEADERS } from '@runyard/service-kit';
 import { type RunLocation, runHeaders } from '../runs/run-locations.ts';
 import { awaitResult, isEnded, type RunResultSources } from '../runs/run-result.ts';
 import { type FollowedEntry, followRun } from '../streams/follow-run.ts';
-import { LiveResponse } from '../streams/live-response.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import { isFailure, parseRunEnd } from '../streams/run-end.ts';
-import { SSE_HEADERS } from '../streams/sse-format.ts';
 import type { AgUiOutcome } from './ag-ui-runs.ts';
 import type { AgUiEvent, AgUiPeer } from './events/ag-ui-event.ts';
 import { BEGINNING, type EventPlace, formatPlace, isAfter } from './events/event-ids.ts';

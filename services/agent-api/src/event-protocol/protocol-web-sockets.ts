@@ -15,6 +15,7 @@ import {
   type RequestAdmission,
   refuseUpgrade,
   requestIdOf,
+  type StreamPlaces,
   UnavailableError,
 } from '@runyard/service-kit';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -22,7 +23,6 @@ import type { Scope } from '../access/scope.ts';
 import type { StreamRights } from '../auth/stream-rights.ts';
 import { userOf } from '../auth/user-caller.ts';
 import { requireSocketOrigin } from '../http/socket-origin.ts';
-import type { StreamPlaces } from '../streams/stream-places.ts';
 import { ThreadAccess } from '../threads/thread-access.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { EventSources } from './event-follower.ts';

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { LiveResponse } from '../streams/live-response.ts';
+import { formatSseEvent, LiveResponse, SSE_HEADERS, SSE_HEARTBEAT } from '@runyard/service-kit';
 import type { OpenResponses } from '../streams/open-responses.ts';
-import { formatSseEvent, SSE_HEADERS, SSE_HEARTBEAT } from '../streams/sse-format.ts';
 import type { EventSources } from './event-follower.ts';
 import { type FollowedThread, followEvents } from './follow-events.ts';
 import { eventMethod, renderEvent } from './thread-event.ts';

@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Logger } from '@runyard/service-kit';
-import type { Continuation } from '../streams/continuation.ts';
-import { LiveResponse } from '../streams/live-response.ts';
+import { type Continuation, LiveResponse, type Logger } from '@runyard/service-kit';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import { type RunLocation, waitHeaders } from './run-locations.ts';
 import {

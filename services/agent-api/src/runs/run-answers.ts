@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contracts';
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { BEFORE_ALL, parseEventId, type RunStreams } from '@runyard/run-stream';
-import { type HandlerRequest, hasPermission, NotFoundError } from '@runyard/service-kit';
+import { type Continuation, type HandlerRequest, hasPermission, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../access/scope.ts';
 import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
 import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
 import { isSet } from '../http/query-flag.ts';
-import { acceptsHandoff, type Continuation, isContinuing, withQuery } from '../streams/continuation.ts';
+import { acceptsHandoff, isContinuing, withQuery } from '../streams/continuation.ts';
 import { letGo } from '../streams/let-go.ts';
 import {
   FROM_NOW_ON,

@@ -1,14 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { HANDOFF_HEADER } from '@runyard/contracts';
 
-/** The continuation: where the rest of an answer is found, at any process of the deployment. */
-export interface Continuation {
-  /** Path and query of a GET. */
-  path: string;
-  /** The id of the event that was sent last, for a stream. */
-  afterId?: string | undefined;
-}
-
 /** Returns whether the requester fetches the rest of the answer elsewhere when this process has to stop. */
 export function acceptsHandoff(headers: IncomingHttpHeaders): boolean {
   return headers[HANDOFF_HEADER] !== undefined;

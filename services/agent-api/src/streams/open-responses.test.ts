@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
+import { LiveResponse } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { LiveResponse } from './live-response.ts';
 import { OpenResponses } from './open-responses.ts';
 
 /** An answer whose client is there until `leave`. */

@@ -1,5 +1,4 @@
-import type { Continuation } from './continuation.ts';
-import type { LiveResponse } from './live-response.ts';
+import type { Continuation, LiveResponse } from '@runyard/service-kit';
 
 /** The ways to end an answer when the process stops before it is complete. */
 export interface StopBehavior {

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { CONTROL_KINDS, type StreamGap } from '@runyard/run-stream';
-import type { Continuation } from './continuation.ts';
+import { type Continuation, formatSseEvent, LiveResponse, SSE_HEARTBEAT } from '@runyard/service-kit';
 import { type FollowedEntry, type FollowRunOptions, followRun } from './follow-run.ts';
-import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { isFailure, parseRunEnd } from './run-end.ts';
-import { formatSseEvent, SSE_HEARTBEAT } from './sse-format.ts';
 import { passes } from './stream-filter.ts';
 
 export interface StreamSources extends Pick<FollowRunOptions, 'streams' | 'watch' | 'ends'> {

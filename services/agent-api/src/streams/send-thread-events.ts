@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { BEFORE_ALL, compareIds, type RunStreams, type StreamEntry } from '@runyard/run-stream';
-import { LiveResponse } from './live-response.ts';
+import { LiveResponse, SSE_HEADERS, SSE_HEARTBEAT } from '@runyard/service-kit';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
 import { RunsOfThread, type RunsOfThreadSources } from './runs-of-thread.ts';
 import { continuationAt } from './send-run-events.ts';
-import { SSE_HEADERS, SSE_HEARTBEAT } from './sse-format.ts';
 import { renderThreadEntry } from './thread-events.ts';
 
 export interface ThreadStreamSources extends RunsOfThreadSources {

@@ -1,6 +1,6 @@
 import { isProtocolMode } from '@runyard/host-protocol';
 import { CONTROL_KINDS, type StreamEntry } from '@runyard/run-stream';
-import { formatSseEvent } from './sse-format.ts';
+import { formatSseEvent } from '@runyard/service-kit';
 
 /** Formats an entry as clients of a thread's stream get it; undefined when none of their modes includes it. */
 export function renderThreadEntry(entry: StreamEntry, modes: ReadonlySet<string>): string | undefined {

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError, BadRequestError, excludeFromInFlight, type Logger } from '@runyard/service-kit';
+import { AppError, BadRequestError, LiveResponse, type Logger, SSE_HEADERS, SSE_HEARTBEAT } from '@runyard/service-kit';
 import { createParser } from 'eventsource-parser';
 import type { Platform } from '../platform/platform.ts';
 import { SessionPlaces } from '../sign-in/session-places.ts';
 import type { LiveRequest } from './live-operation.ts';
 import { LiveOutput } from './live-output.ts';
 
-const HEARTBEAT_MS = 5_000;
 /** A browser that reads nothing for so long is cut, and comes back. */
 const STALLED_MS = 60_000;
 /** Windows share one; browsers without shared workers have one for each. */
@@ -29,7 +28,7 @@ export class LiveStreams {
   readonly #platform: Platform;
   readonly #logger: Logger;
   readonly #places = new SessionPlaces(STREAMS_OF_SESSION_MAX);
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Set<LiveResponse>();
 
   constructor(options: { platform: Platform; logger: Logger }) {
     this.#platform = options.platform;
@@ -44,35 +43,21 @@ export class LiveStreams {
     this.#places.take(session, res);
     // A session that has ended is refused before anything is held open for it.
     await this.#platform.requireLiveSession(session);
-    excludeFromInFlight(res);
-    const closing = new AbortController();
-    this.#open.add(closing);
-    res.once('close', () => closing.abort());
-    res.setTimeout(STALLED_MS, () => res.destroy());
-    res.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-    });
-    res.write(': open\n\n');
-    const heartbeat = setInterval(() => {
-      if (!res.writableNeedDrain) res.write(': heartbeat\n\n');
-    }, HEARTBEAT_MS);
+    const response = new LiveResponse(res, SSE_HEADERS, { heartbeat: SSE_HEARTBEAT, stalledMs: STALLED_MS });
+    this.#open.add(response);
     try {
-      const output = new LiveOutput(res, closing.signal);
-      await Promise.all(
-        sources.map((source) => this.#follow(req, { output, session, source, signal: closing.signal })),
-      );
+      const output = new LiveOutput(response);
+      const signal = response.closed;
+      await Promise.all(sources.map((source) => this.#follow(req, { output, session, source, signal })));
     } finally {
-      clearInterval(heartbeat);
-      this.#open.delete(closing);
-      res.end();
+      this.#open.delete(response);
+      response.end();
     }
   }
 
   /** Ends all streams: browsers come back to another process. */
   close(): void {
-    for (const closing of this.#open) closing.abort();
+    for (const response of this.#open) response.end();
   }
 
   async #follow(

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunsChanged } from '@runyard/contracts';
+import { formatSseEvent, LiveResponse, SSE_HEADERS, SSE_HEARTBEAT } from '@runyard/service-kit';
 
 export interface ChangeStreamOptions {
   /** Returns those of the deployments that the caller may see now. @throws Error when nobody can say it */
@@ -17,15 +18,6 @@ export interface ChangeStreamOptions {
   stalledMs?: number;
 }
 
-/** Tells proxies and clients that the stream must be neither cached nor buffered until it is complete. */
-export const SSE_HEADERS = {
-  'cache-control': 'no-store',
-  'x-accel-buffering': 'no',
-  'content-type': 'text/event-stream; charset=utf-8',
-};
-
-const HEARTBEAT_MS = 5_000;
-const HEARTBEAT = ': heartbeat\r\n\r\n';
 const EVENT_EVERY_MS = 500;
 const LIFETIME_MS = 5 * 60_000;
 /** A client that is gone without a word is cut: its place is for others. */
@@ -40,33 +32,29 @@ const RETRY_MS = 2_000;
  * next request brings a new one.
  */
 export class ChangeStream {
-  readonly #res: ServerResponse;
+  readonly #response: LiveResponse;
   readonly #options: ChangeStreamOptions;
   readonly #pending = new Set<string>();
+  /** Aborts when the stream has ended, or its client has left. */
   readonly #closing = new AbortController();
-  readonly #heartbeats: NodeJS.Timeout;
   readonly #end: NodeJS.Timeout;
   #isSending = false;
+  /** Resolves when the client has caught up; undefined while it keeps up. */
+  #drained: Promise<void> | undefined;
   /** The time at which the next event may be sent. */
   #nextAt = 0;
 
   /** Sends the headers, and the event that says that the stream listens. */
   constructor(res: ServerResponse, options: ChangeStreamOptions) {
     const { lifetimeMs = LIFETIME_MS, stalledMs = STALLED_MS } = options;
-    this.#res = res;
     this.#options = options;
-    res.writeHead(200, SSE_HEADERS);
-    this.#write('ready', {});
-    this.#heartbeats = setInterval(() => {
-      if (!res.writableNeedDrain) res.write(HEARTBEAT);
-    }, HEARTBEAT_MS);
+    this.#response = new LiveResponse(res, SSE_HEADERS, { heartbeat: SSE_HEARTBEAT, stalledMs });
     // Streams that began together, after a start of the service, do not end together.
     this.#end = setTimeout(() => this.end(), lifetimeMs * (0.8 + Math.random() * 0.4));
-    res.setTimeout(stalledMs, () => {
-      if (res.writableNeedDrain) res.destroy();
-    });
-    res.once('close', () => this.#release());
-    if (res.destroyed) this.#release();
+    const { closed } = this.#response;
+    if (closed.aborted) this.#release();
+    else closed.addEventListener('abort', () => this.#release());
+    this.#write('ready', {});
   }
 
   /** Takes changes of deployments of the caller's workspace, to be sent as soon as they may. */
@@ -81,7 +69,7 @@ export class ChangeStream {
   end(): void {
     if (this.#closing.signal.aborted) return;
     this.#release();
-    this.#res.end();
+    this.#response.end();
   }
 
   async #sendPending(): Promise<void> {
@@ -89,7 +77,7 @@ export class ChangeStream {
     this.#isSending = true;
     while (this.#pending.size > 0 && !this.#closing.signal.aborted) {
       await this.#pauseUntil(this.#nextAt);
-      if (this.#res.writableNeedDrain) await this.#untilDrained();
+      await this.#drained;
       if (this.#closing.signal.aborted) break;
       await this.#sendOnce();
     }
@@ -114,7 +102,7 @@ export class ChangeStream {
 
   #write(event: string, data: object): void {
     if (this.#closing.signal.aborted) return;
-    this.#res.write(`event: ${event}\r\ndata: ${JSON.stringify(data)}\r\n\r\n`);
+    this.#drained = this.#response.write(formatSseEvent({ event, data: JSON.stringify(data) }));
   }
 
   async #pauseUntil(time: number): Promise<void> {
@@ -123,20 +111,7 @@ export class ChangeStream {
     if (waitMs > 0) await pause(waitMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
   }
 
-  #untilDrained(): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = () => {
-        this.#res.off('drain', settle);
-        this.#closing.signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      this.#res.on('drain', settle);
-      this.#closing.signal.addEventListener('abort', settle);
-    });
-  }
-
   #release(): void {
-    clearInterval(this.#heartbeats);
     clearTimeout(this.#end);
     this.#pending.clear();
     this.#closing.abort();

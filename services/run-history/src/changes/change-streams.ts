@@ -4,8 +4,8 @@ import {
   excludeFromInFlight,
   type Logger,
   type Principal,
+  type StreamPlaces,
   tenantOf,
-  UnavailableError,
 } from '@runyard/service-kit';
 import type { VisibleDeployments } from '../access/visible-deployments.ts';
 import { ChangeStream } from './change-stream.ts';
@@ -14,8 +14,8 @@ import type { JournalChanges } from './journal-changes.ts';
 interface Dependencies {
   changes: Pick<JournalChanges, 'listen'>;
   visible: Pick<VisibleDeployments, 'filter'>;
-  /** Streams of this process at the same time. */
-  streamsMax: number;
+  /** The places for streams of this process. */
+  places: StreamPlaces;
 }
 
 interface ChangesRequest {
@@ -30,16 +30,10 @@ interface ChangesRequest {
 export class ChangeStreams {
   readonly #dependencies: Dependencies;
   readonly #open = new Set<ChangeStream>();
-  #places = 0;
   #isEnding = false;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-  }
-
-  /** The number of streams that are open, or about to be. */
-  get size(): number {
-    return this.#places;
   }
 
   /**
@@ -49,9 +43,9 @@ export class ChangeStreams {
    * when the database cannot be asked
    */
   async open({ caller, deploymentIds, res, log }: ChangesRequest): Promise<void> {
-    const { changes, visible } = this.#dependencies;
+    const { changes, visible, places } = this.#dependencies;
     const { workspaceId } = tenantOf(caller);
-    this.#takePlace(res);
+    places.take(res);
     excludeFromInFlight(res);
     let stream: ChangeStream | undefined;
     const stopListening = await changes.listen(workspaceId, (ids) => stream?.hear(ids));
@@ -74,18 +68,5 @@ export class ChangeStreams {
   endAll(): void {
     this.#isEnding = true;
     for (const stream of this.#open) stream.end();
-  }
-
-  /** Takes a place until the answer is closed. */
-  #takePlace(res: ServerResponse): void {
-    if (this.#places >= this.#dependencies.streamsMax) {
-      throw new UnavailableError('Too many streams are open at the moment', { code: 'too_many_open_streams' });
-    }
-    // A client that has left already sends no other `close`.
-    if (res.closed) return;
-    this.#places += 1;
-    res.once('close', () => {
-      this.#places -= 1;
-    });
   }
 }

@@ -1,7 +1,7 @@
 import { conforms } from '@runyard/contracts';
-import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
+import { type Continuation, type HandlerRequest, NotFoundError } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
-import { type Continuation, isContinuing } from '../../streams/continuation.ts';
+import { isContinuing } from '../../streams/continuation.ts';
 import type { Remainder } from '../methods/outcome.ts';
 import type { FormName } from './wire-form.ts';
 

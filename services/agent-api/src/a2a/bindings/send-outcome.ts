@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type HandlerRequest, type Logger, ok, type Reply } from '@runyard/service-kit';
+import { type HandlerRequest, LiveResponse, type Logger, ok, type Reply, SSE_HEADERS } from '@runyard/service-kit';
 import { acceptsHandoff } from '../../streams/continuation.ts';
-import { LiveResponse } from '../../streams/live-response.ts';
 import type { OpenResponses, StopBehavior } from '../../streams/open-responses.ts';
-import { SSE_HEADERS } from '../../streams/sse-format.ts';
 import type { Outcome } from '../methods/outcome.ts';
 import { A2aError } from '../protocol/a2a-error.ts';
 import { remainderAt } from './remainder-path.ts';

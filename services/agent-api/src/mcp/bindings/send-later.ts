@@ -1,8 +1,6 @@
-import type { HandlerRequest, Logger } from '@runyard/service-kit';
+import { type HandlerRequest, LiveResponse, type Logger, SSE_HEADERS } from '@runyard/service-kit';
 import { letGo } from '../../streams/let-go.ts';
-import { LiveResponse } from '../../streams/live-response.ts';
 import type { OpenResponses } from '../../streams/open-responses.ts';
-import { SSE_HEADERS } from '../../streams/sse-format.ts';
 import type { Outcome, Peer } from '../call.ts';
 import type { Accepted } from '../protocol/accept.ts';
 import { jsonPieces } from '../protocol/json-bytes.ts';

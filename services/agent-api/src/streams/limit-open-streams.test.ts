@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
-import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
+import { type BoundOperation, type HandlerRequest, StreamPlaces } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
-import { StreamPlaces } from './stream-places.ts';
+import { limitOpenStreams } from './limit-open-streams.ts';
 
 function asked(places: StreamPlaces, operationId: string, query: Record<string, string> = {}, hasLeft = false) {
   const res = Object.assign(new EventEmitter(), { closed: hasLeft });
   let wasHandled = false;
   const operation = { operationId } as BoundOperation['operation'];
-  const { handler } = places.limitOpenStreams({
+  const { handler } = limitOpenStreams(places)({
     operation,
     handler: async () => {
       wasHandled = true;

@@ -1,7 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { HANDOFF_HEADER } from '@runyard/contracts';
-import { abortResponse, excludeFromInFlight } from '@runyard/service-kit';
-import type { Continuation } from './continuation.ts';
+import { excludeFromInFlight } from '../admission.ts';
+import { abortResponse } from './error-answer.ts';
+
+/** The continuation: where the rest of an answer is found, at any process of the deployment. */
+export interface Continuation {
+  /** Path and query of a GET. */
+  path: string;
+  /** The id of the event that was sent last, for a stream. */
+  afterId?: string | undefined;
+}
 
 /** Milliseconds between heartbeats of a quiet answer. Clients size their idle watchdogs by it. */
 const HEARTBEAT_MS = 5_000;
@@ -23,7 +31,7 @@ function toChunks(piece: Uint8Array): Uint8Array[] {
   return Array.from({ length: count }, (_, n) => piece.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES));
 }
 
-export interface LiveResponseOptions {
+interface LiveResponseOptions {
   /** The heartbeat of this kind of answer. */
   heartbeat: string;
   /** Milliseconds within which a complete answer goes out whole, in one packet. Default: headers go out at once. */

@@ -1,6 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import type { QueryFlag } from '@runyard/contracts';
-import { type HandlerRequest, type Middleware, UnavailableError } from '@runyard/service-kit';
+import type { HandlerRequest, Middleware, StreamPlaces } from '@runyard/service-kit';
 import { isSet } from '../http/query-flag.ts';
 
 interface CancelQuery {
@@ -40,42 +39,17 @@ const LONG_LIVED_METHODS: Readonly<Record<string, ReadonlySet<unknown>>> = {
 };
 
 /**
- * Limits the clients that follow a run or wait for it. A place is taken before anything is done for the client: a
- * refused one has not created a run either, and may repeat the same request.
+ * Returns middleware by which a long-lived answer takes a place before anything is done for the client: a refused one has
+ * not created a run either, and may repeat the same request.
  */
-export class StreamPlaces {
-  readonly #max: number;
-  #taken = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  get taken(): number {
-    return this.#taken;
-  }
-
-  /** Middleware: a long-lived answer takes a place first. */
-  readonly limitOpenStreams: Middleware = ({ operation, handler }) => ({
+export function limitOpenStreams(places: StreamPlaces): Middleware {
+  return ({ operation, handler }) => ({
     operation,
     handler: async (request) => {
-      if (isLongLived(operation.operationId, request)) this.take(request.res);
+      if (isLongLived(operation.operationId, request)) places.take(request.res);
       return handler(request);
     },
   });
-
-  /** Takes a place until the answer, or the connection, is closed. @throws UnavailableError */
-  take(res: Pick<ServerResponse, 'closed' | 'once'>): void {
-    // A client that has left already sends no other `close`.
-    if (res.closed) return;
-    if (this.#taken >= this.#max) {
-      throw new UnavailableError('Too many streams are open at the moment', { code: 'too_many_open_streams' });
-    }
-    this.#taken += 1;
-    res.once('close', () => {
-      this.#taken -= 1;
-    });
-  }
 }
 
 function isLongLived(operationId: string, { query, body }: HandlerRequest): boolean {
