@@ -1,9 +1,9 @@
 // The services' Dockerfiles run this: node infra/docker/build-services.mjs OUT
 //
 // It installs what the services need, builds them, and lays each out in OUT/SERVICE with what it takes to run and
-// nothing else: its bundle and its pages, its migrations, and the few packages that cannot be inlined, in the versions of the
-// lockfile. It does all of them at once: the stage that runs it is the same in each Dockerfile, so an engine builds it
-// once for all images.
+// nothing else: its bundle and its pages, its migrations, and the few packages that cannot be inlined, in the versions of
+// the lockfile. It does all of them at once: the stage that runs it is the same in each Dockerfile, so an engine builds
+// it once for all images.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';

@@ -25,7 +25,7 @@ const SERVICES = [
   'registry',
   'run-history',
 ];
-/** Those of an installation: one without an address of the console has none. */
+/** The services of an installation: one without an address of the console has none. */
 const SERVICES_OF = { small: SERVICES, large: [...SERVICES, 'console'].sort() };
 const KINDS = {
   ...{ Deployment, StatefulSet, HorizontalPodAutoscaler, Job, Ingress, NetworkPolicy, PodDisruptionBudget },

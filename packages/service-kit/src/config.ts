@@ -132,13 +132,11 @@ export const internalTokenVariable = Type.String({
 });
 
 /** The address of the console, for the services that lead browsers there. */
-export const consoleUrlVariable = Type.Optional(
-  Type.String({
-    pattern: '^https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:\\d{1,5})?/?$',
-    description:
-      'The address of the console as browsers know it, an origin without a path, as `https://console.example.com`.',
-  }),
-);
+export const consoleUrlVariable = Type.String({
+  pattern: '^https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:\\d{1,5})?/?$',
+  description:
+    'The address of the console as browsers know it, an origin without a path, as `https://console.example.com`.',
+});
 
 /** Variables of a platform service that stores data and secrets. */
 export const statefulServiceVariables = {

@@ -1,13 +1,10 @@
-import { internalTokenVariable, serviceVariables } from '@runyard/service-kit';
+import { consoleUrlVariable, internalTokenVariable, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   INTERNAL_TOKEN: internalTokenVariable,
-  CONSOLE_URL: Type.String({
-    pattern: '^https?://[^\\s/?#@]+/?$',
-    description: 'Address of the console for browsers, an origin without a path: `https://console.example.com`.',
-  }),
+  CONSOLE_URL: consoleUrlVariable,
   PUBLIC_URL: Type.String({
     format: 'uri',
     description: 'Address of the platform for browsers, where people sign in.',

@@ -53,10 +53,10 @@ const endSignIn = defineOperation({
 /** Serves browsers what is neither a page nor the platform's own API: nothing that a program needs. */
 export function consoleRoutes({ signIn, live }: { signIn: SignIn; live: LiveStreams }): BoundOperation[] {
   return [
-    bind(getSession, async ({ raw }) => ok({ is_signed_in: signIn.isSignedIn(raw) }, { 'cache-control': 'no-store' })),
-    bind(beginSignIn, async ({ query, res }) => signIn.begin(res, query.return_to)),
-    bind(finishSignIn, async ({ query, raw, res }) => signIn.finish(raw, res, query)),
-    bind(endSignIn, async ({ raw, res }) => signIn.end(raw, res)),
+    bind(getSession, async ({ raw }) => ok({ is_signed_in: signIn.isSignedIn(raw) })),
+    bind(beginSignIn, async ({ query }) => signIn.begin(query.return_to)),
+    bind(finishSignIn, async ({ query, raw }) => signIn.finish(raw, query)),
+    bind(endSignIn, async ({ raw }) => signIn.end(raw)),
     bind(openLive, async ({ raw, res, body }) => live.send(raw, res, body)),
   ];
 }

@@ -45,7 +45,7 @@ export const configSchema = Type.Object({
       description: 'Base URL of console. With `CONSOLE_URL`, whose host leads there; without both there is no console.',
     }),
   ),
-  CONSOLE_URL: consoleUrlVariable,
+  CONSOLE_URL: Type.Optional(consoleUrlVariable),
   INTERNAL_TOKEN: internalTokenVariable,
   PUBLIC_URL: Type.String({
     default: 'http://localhost:2024',

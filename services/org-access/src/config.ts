@@ -24,7 +24,7 @@ export const configSchema = Type.Object({
     description:
       'Base URL of the gateway as browsers and identity providers know it: links in emails and invites begin with it.',
   }),
-  CONSOLE_URL: consoleUrlVariable,
+  CONSOLE_URL: Type.Optional(consoleUrlVariable),
   CONTROL_PLANE_URL: Type.Optional(
     Type.String({
       description:

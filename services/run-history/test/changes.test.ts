@@ -204,7 +204,7 @@ it('more streams than the maximum are refused, and the places of those who left 
   expect(await openStreams()).toBe(4);
   const refused = await history.call<{ detail: string }>('GET', '/v2/runs/changes');
   expect([refused.status, refused.body.detail]).toEqual([503, 'Too many streams are open at the moment']);
-  // Of its connections, searches get a single one: no stream has it.
+  // Searches get a single connection: no stream has it.
   expect(await history.search()).toEqual(expect.any(Array));
   four[0]!.leave();
   await waitFor(() => open());

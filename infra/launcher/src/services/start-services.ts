@@ -52,9 +52,9 @@ export async function startServices(options: {
     }),
   );
   const stop = async () => {
-    // The edge stops first, with the console, so that nobody asks the others through them, then deployments with the data plane and builds,
-    // which still report to control-plane, and then what they were made, pulled and authenticated with. Services that
-    // share a process have that order among themselves.
+    // The edge stops first, with the console, so that nobody asks the others through them, then deployments with the
+    // data plane and builds, which still report to control-plane, and then what they were made, pulled and authenticated
+    // with. Services that share a process have that order among themselves.
     const isEdge = (name: string) => ['gateway', 'console'].includes(name);
     const runsProjects = (name: string) => ['data-plane', 'builder', SHARED_PROCESS].includes(name);
     const isLast = (name: string) => !isEdge(name) && !runsProjects(name);

@@ -47,10 +47,8 @@ const ANSWERED_WITH: ReadonlySet<string> = new Set([
 
 /** An answer of a deployment is text for scripts, whatever it calls itself: no browser shows it as a page of the console. */
 const HARMLESS = {
-  'cache-control': 'no-store',
   'content-security-policy': "sandbox; default-src 'none'",
   'cross-origin-resource-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
 };
 
 /** More than all windows of a browser have, and a fraction of what the process has room for. */

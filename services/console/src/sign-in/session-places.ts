@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { TooManyRequestsError } from '@runyard/service-kit';
+import { sessionDigest } from './session-digest.ts';
 
 /** Counts the open answers of each session, so that one person takes no room from all others. */
 export class SessionPlaces {
@@ -14,7 +14,7 @@ export class SessionPlaces {
 
   /** Takes a place until the answer is closed. @throws TooManyRequestsError when there is none */
   take(session: string, res: ServerResponse): void {
-    const key = createHash('sha256').update(session).digest('base64');
+    const key = sessionDigest(session);
     const taken = this.#taken.get(key) ?? 0;
     if (taken >= this.#max)
       throw new TooManyRequestsError('Too many requests of this session are open', {

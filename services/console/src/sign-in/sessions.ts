@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type InternalClient, orUnavailable, UnauthorizedError, UnavailableError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
+import { sessionDigest } from './session-digest.ts';
 
 /** A token with which the gateway is asked as the person of a session. */
 interface AccessToken {
@@ -44,7 +44,7 @@ export class ConsoleSessions {
    * @throws UnauthorizedError when the session has ended, UnavailableError
    */
   async accessToken(session: string): Promise<string> {
-    const key = createHash('sha256').update(session).digest('base64');
+    const key = sessionDigest(session);
     const known = this.#tokens.get(key);
     const remembered = await known?.catch(() => undefined);
     if (remembered && remembered.expiresAt - MARGIN_MS > Date.now()) return remembered.token;
@@ -59,7 +59,7 @@ export class ConsoleSessions {
 
   /** Forgets the access token of a session, which the gateway has refused. */
   forget(session: string): void {
-    this.#tokens.delete(createHash('sha256').update(session).digest('base64'));
+    this.#tokens.delete(sessionDigest(session));
   }
 
   /** Ends a session. @returns where the browser signs out at its identity provider; null where it need not */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { localPath, UnauthorizedError } from '@runyard/service-kit';
+import type { IncomingMessage } from 'node:http';
+import { localPath, ok, type Reply, redirect, UnauthorizedError } from '@runyard/service-kit';
 import { requireOwnScript } from './browser.ts';
 import type { ConsoleCookies } from './cookies.ts';
 import type { ConsoleSessions } from './sessions.ts';
@@ -33,51 +33,40 @@ export class SignIn {
   }
 
   /** Sends a browser to where people sign in. @param returnTo the path of the console where it goes on afterwards */
-  begin(res: ServerResponse, returnTo: string | undefined): void {
+  begin(returnTo: string | undefined): Reply {
     const [state, verifier] = [randomText(), randomText()];
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const query = new URLSearchParams({ code_challenge: challenge, state });
-    res.setHeader('set-cookie', this.#cookies.signIn({ state, verifier, returnTo: localPath(returnTo) ?? '/' }));
-    goTo(res, `${this.#page}?${query}`);
+    const cookie = this.#cookies.signIn({ state, verifier, returnTo: localPath(returnTo) ?? '/' });
+    return goTo(`${this.#page}?${query}`, cookie);
   }
 
   /** Signs a browser in that comes back. One that has not begun here is sent to begin. @throws UnavailableError */
-  async finish(
-    req: IncomingMessage,
-    res: ServerResponse,
-    { code, state }: { code?: string; state?: string },
-  ): Promise<void> {
+  async finish(req: IncomingMessage, { code, state }: { code?: string; state?: string }): Promise<Reply> {
     const begun = this.#cookies.signInOf(req.headers.cookie);
-    if (!begun || !code || !state || !isSame(state, begun.state)) {
-      this.#startAnew(res);
-      return;
-    }
+    if (!begun || !code || !state || !isSame(state, begun.state)) return this.#startAnew();
     try {
       const { token, expiresAt } = await this.#sessions.open(code, begun.verifier);
       const seconds = (expiresAt.getTime() - Date.now()) / 1_000;
-      res.setHeader('set-cookie', [this.#cookies.session(token, seconds), this.#cookies.clearedSignIn()]);
-      goTo(res, localPath(begun.returnTo) ?? '/');
+      const cookies = [this.#cookies.session(token, seconds), this.#cookies.clearedSignIn()];
+      return goTo(localPath(begun.returnTo) ?? '/', cookies);
     } catch (error) {
       if (!(error instanceof UnauthorizedError)) throw error;
-      this.#startAnew(res);
+      return this.#startAnew();
     }
   }
 
   /** Signs a browser out, at both hosts. @throws ForbiddenError, UnavailableError */
-  async end(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async end(req: IncomingMessage): Promise<Reply> {
     requireOwnScript({ method: req.method ?? '', headers: req.headers }, this.#origin);
     const session = this.#cookies.sessionIn(req.headers.cookie);
     const logoutUrl = session === undefined ? null : await this.#sessions.end(session);
-    res.setHeader('set-cookie', this.#cookies.clearedSession());
-    res.setHeader('content-type', 'application/json');
-    res.setHeader('cache-control', 'no-store');
-    res.end(JSON.stringify({ logout_url: logoutUrl }));
+    return ok({ logout_url: logoutUrl }, { 'set-cookie': this.#cookies.clearedSession() });
   }
 
   /** The page says that the sign-in did not work, and has a button: no browser goes round in a circle by itself. */
-  #startAnew(res: ServerResponse): void {
-    res.setHeader('set-cookie', this.#cookies.clearedSignIn());
-    goTo(res, '/signed-out?reason=sign-in-failed');
+  #startAnew(): Reply {
+    return goTo('/signed-out?reason=sign-in-failed', this.#cookies.clearedSignIn());
   }
 }
 
@@ -90,6 +79,6 @@ function isSame(given: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-function goTo(res: ServerResponse, location: string): void {
-  res.writeHead(303, { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).end();
+function goTo(location: string, cookies: string | string[]): Reply {
+  return redirect(location, { 'set-cookie': cookies, 'referrer-policy': 'no-referrer' });
 }

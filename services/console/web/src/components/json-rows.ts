@@ -20,7 +20,7 @@ export interface JsonRow {
 const ENTRIES_MAX = 100;
 /** Longer texts are shown in pieces. */
 export const TEXT_MAX = 2_000;
-/** As many lines are open at first, at most. */
+/** The most lines that are open at first. */
 const FIRST_LINES = 40;
 const FIRST_LEVELS = 4;
 

@@ -39,6 +39,13 @@ export function formatDuration(ms: number | null | undefined): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Returns a moment as fields of dates have it: in the time zone of the browser, to the minute. Empty for none. */
+export function toLocalField(at: unknown): string {
+  const date = new Date(typeof at === 'string' ? at : Number.NaN);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
+}
+
 /** One clock for all times of a page. */
 const TICK_MS = 10_000;
 const watchers = new Set<() => void>();

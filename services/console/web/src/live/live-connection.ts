@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { isUuid } from '../platform/uuid.ts';
 
 /** A thread whose events are followed. */
 export interface FollowedThread {
@@ -58,7 +59,6 @@ const PAUSE_MAX_MS = 60_000;
 const EVENT_LENGTH_MAX = 4_000_000;
 /** The most that the backend follows for one browser. */
 const [THREADS_MAX, WORKSPACES_MAX] = [50, 10];
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
  * The one stream of a browser, with all that its windows follow. A change of that opens a new stream, which goes on where
@@ -213,7 +213,7 @@ export class LiveConnection {
 /** Returns whether the ids are such: the addresses of pages may have any, and the whole request would be refused. */
 function canBeFollowed(followed: Followed): boolean {
   const ids = followed.kind === 'runs' ? [] : [followed.deploymentId, followed.threadId];
-  return [followed.workspaceId, ...ids].every((id) => UUID.test(id));
+  return [followed.workspaceId, ...ids].every((id) => isUuid(id));
 }
 
 function objectIn(text: string): object | undefined {

@@ -2,9 +2,7 @@ import type { Organization, OrganizationInfo } from '@runyard/contracts';
 import { queryOptions } from '@tanstack/react-query';
 import { ask } from './ask.ts';
 import { at } from './path.ts';
-
-/** Changes of rights are seen within so long, without a new visit. */
-const RIGHTS_EVERY_MS = 5_000;
+import { RIGHTS_EVERY_MS } from './rights.ts';
 
 /** The organization of a workspace, its settings, and what the person may do in it. */
 export function organizationQuery(workspaceId: string) {

@@ -3,9 +3,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { ask, PlatformError } from '../platform/ask.ts';
 import { at } from '../platform/path.ts';
-
-/** Changes of rights are seen within so long, without a new visit. */
-const RIGHTS_EVERY_MS = 5_000;
+import { RIGHTS_EVERY_MS } from '../platform/rights.ts';
 
 export const personQuery = queryOptions({
   queryKey: ['person'],

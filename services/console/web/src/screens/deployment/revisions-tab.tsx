@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { Table } from '../../components/table.tsx';
 import { isUnderWay, revisionsQuery } from '../../platform/revisions.ts';
 import { RevisionRow } from './revision-row.tsx';
 import { useDeployment } from './use-deployment.ts';
@@ -25,25 +26,14 @@ export function RevisionsTab() {
       {!data && !error && <Loading what="revisions" />}
       {data && revisions.length === 0 && <Empty title="No revision yet">Deploy something to it to make one.</Empty>}
       {revisions.length > 0 && (
-        <div className="overflow-x-auto rounded border border-line bg-card">
-          <table className="w-full text-left max-md:block">
-            <caption className="sr-only">Revisions, newest first</caption>
-            <thead className="text-xs text-faint max-md:sr-only">
-              <tr className="border-b border-line">
-                {['Revision', 'Status', 'Source', 'Made', 'Changed', 'Actions'].map((title) => (
-                  <th key={title} scope="col" className="px-3 py-2 font-semibold">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody className="max-md:block">
-              {revisions.map((revision) => (
-                <RevisionRow key={revision.id} deployment={deployment} revision={revision} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          caption="Revisions, newest first"
+          columns={['Revision', 'Status', 'Source', 'Made', 'Changed', 'Actions']}
+        >
+          {revisions.map((revision) => (
+            <RevisionRow key={revision.id} deployment={deployment} revision={revision} />
+          ))}
+        </Table>
       )}
       {hasNextPage && (
         <Button

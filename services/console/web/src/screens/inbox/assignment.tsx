@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Button, missingPermission } from '../../components/button.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { TextField } from '../../components/field.tsx';
+import { toLocalField } from '../../components/time.tsx';
 import { patchThreadMetadata, type ThreadPlace, threadQuery } from '../../platform/threads.ts';
 import { personQuery, useWorkspace } from '../../session/session.ts';
 import { ASSIGNEE, DUE } from './inbox-items.ts';
@@ -49,10 +50,10 @@ export function Assignment({ place, metadata, onChange }: AssignmentProps) {
           <TextField
             label="Deadline"
             type="datetime-local"
-            defaultValue={localTime(metadata[DUE])}
+            defaultValue={toLocalField(metadata[DUE])}
             readOnly={!workspace.may('runs:update')}
             onBlur={({ target: { value } }) => {
-              if (value !== localTime(metadata[DUE]))
+              if (value !== toLocalField(metadata[DUE]))
                 mutate({ [DUE]: value === '' ? null : new Date(value).toISOString() });
             }}
           />
@@ -61,11 +62,4 @@ export function Assignment({ place, metadata, onChange }: AssignmentProps) {
       <Fault error={error} />
     </div>
   );
-}
-
-/** Returns a moment as such a field has it: in local time, to the minute. */
-function localTime(value: unknown): string {
-  const date = new Date(typeof value === 'string' ? value : Number.NaN);
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -7,13 +7,13 @@ import { Fault, faultText } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { Page } from '../../components/page.tsx';
 import { useLive } from '../../live/live.ts';
+import { useThrottled } from '../../live/use-throttled.ts';
 import { canRun, deploymentsQuery } from '../../platform/deployments.ts';
 import { personQuery, useWorkspace } from '../../session/session.ts';
 import { InboxDetail } from './inbox-detail.tsx';
 import { type InboxItem, itemAfter, itemKey, orderInbox } from './inbox-items.ts';
 import { InboxList } from './inbox-list.tsx';
 import { inboxQuery } from './inbox-query.ts';
-import { useThrottled } from './use-throttled.ts';
 
 const PAGE = 50;
 const MAX = 1_000;

@@ -1,4 +1,5 @@
 import type { RunFilters as SearchFilters } from '@runyard/contracts';
+import { isUuid } from '../../platform/uuid.ts';
 
 export const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const;
 type RunStatus = (typeof STATUSES)[number];
@@ -34,7 +35,7 @@ export function readRunFilters(search: Record<string, unknown>): RunFilters {
     if (value !== undefined) filters[name] = value;
   }
   for (const name of ['deployment', 'assistant', 'thread'] as const) {
-    const ids = listOf(textOf(search[name])).filter((id) => UUID.test(id));
+    const ids = listOf(textOf(search[name])).filter((id) => isUuid(id));
     if (ids.length > 0) filters[name] = ids.join(',');
   }
   const statuses = listOf(textOf(search.status)).filter((status) => (STATUSES as readonly string[]).includes(status));
@@ -91,8 +92,6 @@ export function toggleValue(
 export function listOf(text: string | undefined): string[] {
   return text === undefined ? [] : text.split(',').filter((each) => each !== '');
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Values of an address are read as JSON where they can be: an error `404` comes as a number. */
 function textOf(value: unknown): string | undefined {

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { toLocalField } from '../../components/time.tsx';
 import { type Range, type RunFilters, readRunFilters, STATUSES, toggleValue } from './run-filters.ts';
 
 interface FilterFormProps {
@@ -147,19 +148,12 @@ function RangeFields({ filters, onChange }: Pick<FilterFormProps, 'filters' | 'o
             key={name}
             label={name === 'from' ? 'From' : 'To'}
             type="datetime-local"
-            value={localTime(filters[name])}
+            value={toLocalField(filters[name])}
             onChange={({ target }) => set(name, target.value)}
           />
         ))}
     </div>
   );
-}
-
-/** Returns a moment as fields of dates have it, in the time zone of the browser. */
-function localTime(at: string | undefined): string {
-  if (at === undefined) return '';
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** Filters that are typed. They hold once they are entered. */

@@ -2,11 +2,9 @@ import type { RunSearchPage } from '@runyard/contracts';
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLive } from '../../live/live.ts';
+import { useThrottled } from '../../live/use-throttled.ts';
 import { runsQuery, type SelectedRuns, searchRuns } from '../../platform/runs.ts';
 import { mergeFirstPage } from './newer-runs.ts';
-
-/** The first page is asked for again so often at most. */
-const CHECK_MS = 1_000;
 
 /**
  * The selected runs, page by page, with what happens to them. `isAtTop` tells whether one reads the newest of them: only
@@ -37,7 +35,8 @@ export function useRuns(workspaceId: string, selected: SelectedRuns, isAtTop: ()
     },
     [queryClient, workspaceId],
   );
-  const checkSoon = useThrottled(check);
+  // A failure leaves the pages as they are, and the next change asks again.
+  const checkSoon = useThrottled(() => void check().catch(() => {}));
   // Other filters have other runs, of which none is newer yet.
   useEffect(() => {
     setNewer(0);
@@ -50,24 +49,4 @@ export function useRuns(workspaceId: string, selected: SelectedRuns, isAtTop: ()
     void queryClient.invalidateQueries({ queryKey: ['runs', workspaceId, 'statistics'] });
   });
   return { ...query, newer, showNewer: () => check(true) };
-}
-
-/** Returns a function that calls at once, and then again after a while where it was called meanwhile. */
-function useThrottled(callback: () => Promise<void>): () => void {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const isDue = useRef(false);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return useCallback(() => {
-    const run = () => {
-      isDue.current = false;
-      // A failure leaves the pages as they are, and the next change asks again.
-      callback().catch(() => {});
-      timer.current = setTimeout(() => {
-        timer.current = undefined;
-        if (isDue.current) run();
-      }, CHECK_MS);
-    };
-    if (timer.current === undefined) run();
-    else isDue.current = true;
-  }, [callback]);
 }

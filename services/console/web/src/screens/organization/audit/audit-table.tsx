@@ -2,8 +2,8 @@ import type { AuditEvent } from '@runyard/contracts';
 import { Fragment, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { JsonView } from '../../../components/json-view.tsx';
+import { Cell, HeadCell, Row, Table } from '../../../components/table.tsx';
 import { Time } from '../../../components/time.tsx';
-import { Cell, HeadCell, Row, Table } from '../parts/table.tsx';
 
 /** Events of the audit trail; each opens to all that is known of it. */
 export function AuditTable({ events, names }: { events: readonly AuditEvent[]; names: ReadonlyMap<string, string> }) {

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@runyard/contracts';
+import { Cell, HeadCell } from '../../../components/table.tsx';
 import { Time } from '../../../components/time.tsx';
-import { Cell, HeadCell } from '../parts/table.tsx';
 
 /** The columns that {@link KeyFacts} fills. */
 export const KEY_COLUMNS = ['Key', 'Works in', 'Made', 'Used', 'Ends'];

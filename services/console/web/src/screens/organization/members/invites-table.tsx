@@ -6,11 +6,11 @@ import { Confirm } from '../../../components/dialog.tsx';
 import { Empty } from '../../../components/empty.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { Loading } from '../../../components/loading.tsx';
+import { ActionCell, Cell, HeadCell, Row, Table } from '../../../components/table.tsx';
 import { Time } from '../../../components/time.tsx';
 import { invitesQuery, MEMBERS_PAGE, withdrawInvite } from '../../../platform/members.ts';
 import { useWorkspaces } from '../parts/fields.tsx';
 import { Pages } from '../parts/pages.tsx';
-import { ActionCell, Cell, HeadCell, Row, Table } from '../parts/table.tsx';
 import { useOrganization } from '../parts/use-organization.ts';
 
 interface Props {

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/dialog.tsx';
+import { ActionCell, Cell, HeadCell, Row, Table } from '../../../components/table.tsx';
 import { deleteRole, rolesQuery } from '../../../platform/roles.ts';
-import { ActionCell, Cell, HeadCell, Row, Table } from '../parts/table.tsx';
 import { useOrganization } from '../parts/use-organization.ts';
 
 /** The custom roles, with what one does about them. */

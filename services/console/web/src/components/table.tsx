@@ -5,7 +5,7 @@ const CELL = 'px-3 py-2 align-baseline max-md:block max-md:py-0.5';
 /** A table, whose rows stand one below the other where the window is narrow. */
 export function Table({ caption, columns, children }: { caption: string; columns: string[]; children: ReactNode }) {
   return (
-    <div className="rounded border border-line bg-card">
+    <div className="overflow-x-auto rounded border border-line bg-card">
       <table className="w-full text-left max-md:block">
         <caption className="sr-only">{caption}</caption>
         <thead className="text-xs text-faint max-md:sr-only">
