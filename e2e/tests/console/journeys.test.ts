@@ -223,7 +223,8 @@ it('an administrator sees why a person may do something, as the API says it', as
   const { page } = await open('/organization', administrator);
   await page.getByLabel('Name or address').fill(person.email);
   await page.keyboard.press('Enter');
-  await page.getByRole('link', { name: 'Access of Some Viewer' }).click();
+  const row = page.getByRole('row', { name: person.email });
+  await row.getByRole('link', { name: 'Access of Some Viewer' }).click();
   await page.getByLabel('May do').selectOption('runs:create');
   await page.getByText('may not').waitFor();
   await page.getByText(/The role in the workspace is .*Viewer/).waitFor();
