@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 import { newVisitor } from './browser.ts';
 
 /** A page of the console, with all that a browser reports of it. */
@@ -75,6 +75,34 @@ export async function signIn({ page }: ConsolePage, { email, password }: Person,
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Workspace' }).waitFor();
+}
+
+/** The pages of the workspace as one person sees them. */
+export interface Pages {
+  context: BrowserContext;
+  /** The address of the workspace, without a slash at its end. */
+  address: string;
+  /** Opens a page of the workspace in a window of its own. The window has no fault at the end of the test. */
+  open(path: string): Promise<ConsolePage>;
+}
+
+/** Signs a person in with a browser of their own. */
+export async function openPages(browser: Browser, person: Person): Promise<Pages> {
+  const context = await newPerson(browser);
+  const first = await openWindow(context);
+  await signIn(first, person);
+  const address = first.page.url().replace(/\/$/, '');
+  await first.page.close();
+  const open = async (path: string) => {
+    const window = await openWindow(context);
+    onTestFinished(async () => {
+      await window.page.close();
+      expect(window.faults).toEqual([]);
+    });
+    await window.page.goto(address + path);
+    return window;
+  };
+  return { context, address, open };
 }
 
 async function askAsAdministrator<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {

@@ -1,40 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startBrowser } from '../../harness/browser.ts';
 import { newClient } from '../../harness/client.ts';
-import { type ConsolePage, makePerson, newPerson, openWindow, type Person, signIn } from '../../harness/console.ts';
+import { type ConsolePage, makePerson, openPages, type Pages, type Person } from '../../harness/console.ts';
 
 const { url, deploymentId, consoleUrl } = inject('platform');
 const client = newClient();
 let browser: Browser;
 let editor: Person;
-/** The browser of a person who may run agents. */
-let context: BrowserContext;
-/** The address of the workspace's pages. */
-let workspace: string;
+/** The pages of a person who may run agents. */
+let pages: Pages;
 
 beforeAll(async () => {
   browser = await startBrowser();
   editor = await makePerson('Editor');
-  context = await newPerson(browser);
-  const first = await openWindow(context);
-  await signIn(first, editor);
-  workspace = new URL(first.page.url()).pathname.replace(/\/$/, '');
-  await first.page.close();
+  pages = await openPages(browser, editor);
 });
 afterAll(() => browser?.close());
 
-/** Opens a page of the workspace in a window of its own. The window has no fault at the end of the test. */
-async function open(path: string, from = context): Promise<ConsolePage> {
-  const window = await openWindow(from);
-  onTestFinished(async () => {
-    await window.page.close();
-    expect(window.faults).toEqual([]);
-  });
-  await window.page.goto(consoleUrl + workspace + path);
-  return window;
-}
+const open = (path: string) => pages.open(path);
 
 const pageOfRun = (thread: string, run: string) => `/deployments/${deploymentId}/threads/${thread}/runs/${run}`;
 
@@ -96,11 +81,10 @@ describe('the inbox', () => {
   it('lets one of two people answer, and tells the other', async () => {
     const request = randomUUID();
     const thread = await askApproval(request);
-    const theirs = await newPerson(browser);
-    onTestFinished(() => theirs.close());
-    await signIn(await openWindow(theirs), await makePerson('Editor'));
+    const theirs = await openPages(browser, await makePerson('Editor'));
+    onTestFinished(() => theirs.context.close());
     const path = `/inbox?deployment=${deploymentId}&thread=${thread}`;
-    const windows = [await open(path), await open(path, theirs)];
+    const windows = [await open(path), await theirs.open(path)];
     for (const { page } of windows) await page.locator('[data-answer] textarea').fill('yes');
     const told = ({ page }: ConsolePage) => page.getByText(/was answered (by somebody else )?meanwhile/).first();
     await Promise.all(
@@ -143,9 +127,9 @@ describe('runs', () => {
     const { page, faults } = await open(pageOfRun(thread, run));
     const entries = page.getByRole('tree', { name: 'Timeline' }).getByRole('treeitem');
     await entries.filter({ hasText: 'step' }).nth(2).waitFor();
-    await context.setOffline(true);
+    await pages.context.setOffline(true);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
-    await context.setOffline(false);
+    await pages.context.setOffline(false);
     await page.getByText('success').first().waitFor();
     // The browser itself reports what it could not ask for meanwhile.
     faults.length = 0;
@@ -181,7 +165,7 @@ it('more windows than a browser has connections all work, with one live stream',
   for (let count = 0; count < 8; count++) windows.push(await open('/runs?graph=approval'));
   const last = windows.at(-1)!.page;
   await last.getByRole('table', { name: 'Runs' }).waitFor();
-  await last.goto(`${consoleUrl}${workspace}/deployments/${deploymentId}/threads/${thread}`);
+  await last.goto(`${pages.address}/deployments/${deploymentId}/threads/${thread}`);
   await last.getByRole('heading', { level: 1, name: /^Thread/ }).waitFor();
   const made = await askApproval(randomUUID());
   for (const { page } of windows.slice(0, -1))
@@ -201,10 +185,9 @@ it('a log line of a run stands in the log of its deployment', async () => {
 });
 
 it('a button that a person may not use says which permission it needs', async () => {
-  const viewer = await newPerson(browser);
-  onTestFinished(() => viewer.close());
-  await signIn(await openWindow(viewer), await makePerson('Viewer'));
-  const { page } = await open(`/deployments/${deploymentId}`, viewer);
+  const viewer = await openPages(browser, await makePerson('Viewer'));
+  onTestFinished(() => viewer.context.close());
+  const { page } = await viewer.open(`/deployments/${deploymentId}`);
   const button = page.getByRole('button', { name: /^Delete/ });
   expect(await button.getAttribute('aria-disabled')).toBe('true');
   await page
@@ -217,10 +200,9 @@ it('a button that a person may not use says which permission it needs', async ()
 
 it('an administrator sees why a person may do something, as the API says it', async () => {
   const person = await makePerson('Viewer');
-  const administrator = await newPerson(browser);
-  onTestFinished(() => administrator.close());
-  await signIn(await openWindow(administrator), await makePerson('Admin', 'Admin'));
-  const { page } = await open('/organization', administrator);
+  const administrator = await openPages(browser, await makePerson('Admin', 'Admin'));
+  onTestFinished(() => administrator.context.close());
+  const { page } = await administrator.open('/organization');
   await page.getByLabel('Name or address').fill(person.email);
   await page.keyboard.press('Enter');
   const row = page.getByRole('row', { name: person.email });
@@ -233,10 +215,9 @@ it('an administrator sees why a person may do something, as the API says it', as
 });
 
 it('a key is made, shown once, works, and is refused once it was revoked', async () => {
-  const administrator = await newPerson(browser);
-  onTestFinished(() => administrator.close());
-  await signIn(await openWindow(administrator), await makePerson('Admin', 'Admin'));
-  const { page } = await open('/organization/keys', administrator);
+  const administrator = await openPages(browser, await makePerson('Admin', 'Admin'));
+  onTestFinished(() => administrator.context.close());
+  const { page } = await administrator.open('/organization/keys');
   const name = randomUUID();
   await page.getByRole('button', { name: 'New service key' }).click();
   const dialog = page.getByRole('dialog');

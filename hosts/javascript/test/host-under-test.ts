@@ -10,7 +10,7 @@ import {
   type RunHandle,
   startGraphHost,
 } from '@runyard/host-client';
-import type { ExecutionRequest, HostLog, RunSpan } from '@runyard/host-protocol';
+import type { ExecutionRequest, HostLog, RunSpan, RunUsage } from '@runyard/host-protocol';
 import { MemoryCheckpoints, MemoryStore } from './memory-backends.ts';
 
 export const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
@@ -88,6 +88,8 @@ export interface FinishedRun {
   outcome: ExecutionOutcome;
   events: { event: string; data: unknown }[];
   spans: RunSpan[];
+  /** Its reports of what it has used. */
+  usage: RunUsage[];
   /** The final values, parsed. */
   values: Record<string, unknown> | null;
 }
@@ -96,9 +98,10 @@ export function startRun(
   host: GraphHost,
   request: ExecutionRequest,
   backends: GraphBackends = memoryBackends(),
-): RunHandle & { events: RunEvent[]; spans: RunSpan[] } {
+): RunHandle & { events: RunEvent[]; spans: RunSpan[]; usage: RunUsage[] } {
   const events: RunEvent[] = [];
   const spans: RunSpan[] = [];
+  const usage: RunUsage[] = [];
   const { checkpoints } = backends;
   const ofRun = checkpoints instanceof MemoryCheckpoints ? checkpoints.ofRun(request.runId) : checkpoints;
   const handle = host.startRun(
@@ -109,10 +112,19 @@ export function startRun(
         events.push(...batch);
       },
       onSpans: (batch) => void spans.push(...batch),
+      onUsage: (reported) => void usage.push(reported),
     },
   );
   const { settled, stopped } = handle;
-  return { events, spans, settled, stopped, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
+  return {
+    events,
+    spans,
+    usage,
+    settled,
+    stopped,
+    abort: (reason) => handle.abort(reason),
+    drain: () => handle.drain(),
+  };
 }
 
 export async function runToEnd(
@@ -126,6 +138,7 @@ export async function runToEnd(
   return {
     outcome,
     spans: run.spans,
+    usage: run.usage,
     events: run.events.map(({ event, data }) => ({ event, data: JSON.parse(data) })),
     values: bytes === null ? null : JSON.parse(Buffer.from(bytes).toString('utf8')),
   };

@@ -350,6 +350,9 @@ class ChildGraphHost implements GraphHost {
       case 'run.spans':
         this.#runs.get(header.use)?.receiveSpans(header);
         break;
+      case 'run.usage':
+        this.#runs.get(header.use)?.receiveUsage(header);
+        break;
       case 'run.settled':
         this.#runs.get(header.use)?.receiveSettled(header, message.raw);
         break;

@@ -97,6 +97,10 @@ export class ParentRun {
     if (!this.#isSettled) this.#handlers.onSpans?.(spans);
   }
 
+  receiveUsage({ usage }: ToParent['run.usage']): void {
+    if (!this.#isSettled) this.#handlers.onUsage?.(usage);
+  }
+
   receiveSettled(header: ToParent['run.settled'], raw: Buffer): void {
     this.#outcome = readOutcome(header, raw);
     if (header.isStillWorking !== true) this.#resolveStopped();

@@ -21,6 +21,7 @@ import type {
   Loopback,
   ProjectExport,
   RunSpan,
+  RunUsage,
   SchemasRequest,
   ServedApp,
   StateRequest,
@@ -165,6 +166,8 @@ export interface RunHandlers {
   onEvents(events: RunEvent[]): void | Promise<void>;
   /** Receives spans, in batches, the last of them before the run settles. */
   onSpans?(spans: RunSpan[]): void;
+  /** Receives what the attempt has used so far, again and again, the last time before the run settles. */
+  onUsage?(usage: RunUsage): void;
 }
 
 export interface StateUpdate {

@@ -21,6 +21,7 @@ export * from './output-lines.ts';
 export * from './protocol-event.ts';
 export * from './stream-position.ts';
 export * from './ui-bundling.ts';
+export * from './usage-limits.ts';
 export * from './user-header.ts';
 export * from './values.ts';
 export * from './vectors.ts';

@@ -50,7 +50,7 @@ import { ThreadHistories } from './threads/thread-histories.ts';
 import { ThreadRemovals } from './threads/thread-removals.ts';
 import type { CommitStateUpdate, CreatedThread, CreateThread, ThreadTtl } from './threads/types.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
-import type { BoundKey, CancelAction, DeletedRun, Fence, KeyedCreation, KeyedThread } from './types.ts';
+import type { BoundKey, CancelAction, DeletedRun, Fence, KeyedCreation, KeyedThread, UsedRun } from './types.ts';
 import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, mayClaim, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
@@ -239,6 +239,14 @@ export class RunEngine {
       needsAuth: finish.status === 'success' && asksForAuth(finish.interrupts),
     };
     return this.#writes.reportStaleWrites(this.#commits.finish(encoded));
+  }
+
+  /**
+   * Tells what an attempt has used so far. It need not own the run any more: what was used was used. Throws
+   * CommitRefusedError.
+   */
+  recordUsage(used: UsedRun): Promise<void> {
+    return this.#commits.recordUsage(used);
   }
 
   /**

@@ -1,7 +1,16 @@
-import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, type TopicName } from '@runyard/contracts';
+import {
+  RunCancelled,
+  RunCreated,
+  RunFinished,
+  RunRetried,
+  RunStarted,
+  RunUsed,
+  type TopicName,
+} from '@runyard/contracts';
 import { insertIntoOutbox, makeEvent } from '@runyard/event-bus';
 import type pg from 'pg';
 import type { RunEventTemplate } from './event-rows.ts';
+import type { UsedRun } from './types.ts';
 import { queuePushes } from './webhooks/queue-pushes.ts';
 import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
 
@@ -60,6 +69,16 @@ export class RunEvents {
       runs.map((run) => {
         const data = { ...this.#data(run), attempt: run.attempt, reason: run.reason };
         return makeEvent(RunRetried, { ...this.#about(run), data });
+      }),
+    );
+  }
+
+  async writeUsed(client: pg.ClientBase, runs: UsedRun[]): Promise<void> {
+    await this.#insert(
+      client,
+      runs.map((run) => {
+        const data = { ...this.#data(run), attempt: run.attempt, ...run.usage };
+        return makeEvent(RunUsed, { ...this.#about(run), data });
       }),
     );
   }

@@ -3,6 +3,7 @@
  * `Date`s; JSON that only passes through stays text (`Uint8Array` of UTF-8), so that nothing on a run's path parses it.
  */
 
+import type { RunUsage } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/idempotency';
 import type pg from 'pg';
 
@@ -50,4 +51,13 @@ export interface KeyedThread {
 export interface BoundKey {
   request: KeyedRequest;
   answer: unknown;
+}
+
+/** All that an attempt has used so far. */
+export interface UsedRun {
+  runId: string;
+  threadId: string;
+  assistantId: string;
+  attempt: number;
+  usage: RunUsage;
 }

@@ -8,6 +8,7 @@ import {
   RunFinished,
   RunRetried,
   RunStarted,
+  RunUsed,
 } from '@runyard/contracts';
 import { createDataCipher } from '@runyard/encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,6 +21,7 @@ const SCHEMAS = {
   started: RunStarted,
   retried: RunRetried,
   cancelled: RunCancelled,
+  used: RunUsed,
   finished: RunFinished,
 };
 
@@ -267,5 +269,35 @@ describe('the event of a finished run', () => {
     for (const threadId of [...ends, deleted.threadId, orphaned.threadId]) {
       expect(await dataOf(threadId, 'finished')).not.toHaveProperty('error');
     }
+  });
+});
+
+describe('the event of what an attempt has used', () => {
+  it('says the sum so far, and needs no run that the worker still owns', async () => {
+    const { runId, threadId, assistantId, fence } = await claimed();
+    const models = [
+      {
+        provider: 'openai',
+        model: 'small',
+        calls: 2,
+        failed: 0,
+        input_tokens: 200,
+        output_tokens: 20,
+        cache_read_tokens: 0,
+        cache_creation_tokens: 0,
+        reasoning_tokens: 0,
+      },
+    ];
+    const usage = { models, tools: [{ name: 'look', calls: 1, failed: 1 }] };
+    await fixture.engine.releaseRun(fence, {});
+    await fixture.engine.recordUsage({ runId, threadId, assistantId, attempt: 1, usage });
+    expect(await dataOf(threadId, 'used')).toEqual({
+      deployment_id: 'test',
+      run_id: runId,
+      thread_id: threadId,
+      assistant_id: assistantId,
+      attempt: 1,
+      ...usage,
+    });
   });
 });

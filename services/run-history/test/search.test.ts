@@ -45,6 +45,7 @@ it('a run is found with all that its events said', async () => {
     cancel_action: 'interrupt',
     metadata: { customer: 'c-42', cron_id },
     creator,
+    usage: null,
   });
   const { body } = await history.call<JournalRunDetail>('GET', `/v2/runs/${run.runId}`);
   expect(body).toMatchObject({

@@ -10,6 +10,7 @@ import type { LoadedGraph } from '../loading/load-graphs.ts';
 import { RunSpans } from '../spans/run-spans.ts';
 import { SpanRecorder } from '../spans/span-recorder.ts';
 import { RemoteCheckpoints, RemoteStore } from '../storage/backends.ts';
+import { RunUsage } from '../usage/run-usage.ts';
 import { errorBody } from '../wire/error-body.ts';
 import { findBreakpoint, hasBreakpointsInside } from './breakpoints.ts';
 import { EventBuffer } from './event-buffer.ts';
@@ -42,6 +43,7 @@ export class GraphRun {
   readonly #checkpoints: RemoteCheckpoints | undefined;
   /** Undefined unless somebody wants the spans of the run. */
   readonly #spans: SpanRecorder | undefined;
+  readonly #usage: RunUsage;
   readonly #abort = new AbortController();
   readonly #control: { requestDrain(reason?: string): void } | undefined;
   #isDraining = false;
@@ -62,9 +64,11 @@ export class GraphRun {
     const emit = (event: RenderedEvent) => this.#eventBuffer.push(event);
     this.#renderer = new EventRenderer(request.emitsProtocolEvents ? [] : request.streamModes, emit);
     this.#protocol = request.emitsProtocolEvents ? new ProtocolEvents(emit) : undefined;
+    this.#usage = new RunUsage(connection, use);
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
           ...(request.isThreadNew && { newThreadId: request.threadId }),
+          beforePut: () => this.#usage.report(),
           streamPosition: () => streamPosition(request.attempt, this.#eventBuffer.emitted),
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
         })
@@ -116,6 +120,7 @@ export class GraphRun {
     const settlement = await this.#settlement();
     await this.#eventBuffer.waitUntilEmpty();
     this.#spans?.close();
+    this.#usage.report();
     const { connection, use } = this.#options;
     sendSettlement(connection, use, settlement, this.#checkpoints?.lastRootCheckpointId);
   }
@@ -125,7 +130,8 @@ export class GraphRun {
     try {
       const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
       const compiled = await graph.getGraph({ ...request.config, context: request.context }, graphUse);
-      const handlers = [...(this.#protocol ?? this.#renderer).callbacks, ...this.#spanCallbacks()];
+      const streamed = (this.#protocol ?? this.#renderer).callbacks;
+      const handlers = [...streamed, ...this.#spanCallbacks(), this.#usage.handler];
       const callbacks = await callbacksOf(request, graph.modules, handlers);
       const { input, isResuming, readNewest, saver } = await this.#start();
       const { langgraphVersion } = graph.modules;

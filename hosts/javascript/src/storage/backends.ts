@@ -56,6 +56,8 @@ export interface RemoteCheckpointsOptions {
   onPutFailed?: (error: Error) => void;
   /** A thread without checkpoints: the first read of its newest one is answered at once. */
   newThreadId?: string;
+  /** Called before each put is sent. */
+  beforePut?: () => void;
   /** Returns how far the run's stream is. Every put and write carries what it returns when it is sent. */
   streamPosition?: () => number;
   /** Keeps the newest checkpoint of the root graph in memory, for `readPutNext`. */
@@ -134,6 +136,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
   }
 
   async put(put: CheckpointPut): Promise<void> {
+    this.#options.beforePut?.();
     this.#readAhead.clear();
     const { document, parts } = packPut(put, this.#positionSlot());
     if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;

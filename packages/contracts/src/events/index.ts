@@ -18,14 +18,14 @@ import {
   SessionEnded,
   WorkspaceDeleted,
 } from './organizations.ts';
-import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted } from './runs.ts';
+import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, RunUsed } from './runs.ts';
 
 /** Every topic of the event bus, its key (which orders it), and its events. */
 export const TOPICS = {
   runs: {
     name: 'runyard.runs',
     key: 'thread id',
-    events: [RunCreated, RunStarted, RunRetried, RunCancelled, RunFinished],
+    events: [RunCreated, RunStarted, RunRetried, RunCancelled, RunUsed, RunFinished],
   },
   deployments: {
     name: 'runyard.deployments',

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { ModelUsage, ToolUsage, USED_NAMES_MAX } from '../run-usage.ts';
 import { cloudEvent } from './envelope.ts';
 
 const run = {
@@ -103,6 +104,42 @@ export const RunCancelled = cloudEvent(
   }),
   { subject, data: { ...example, attempt: 1, action: 'interrupt' } },
 );
+/**
+ * Says what an attempt of a run has used so far, all of it together: a later event of the attempt replaces an earlier
+ * one. It comes while the attempt goes on, at most once a second, and before its end. An attempt that calls neither
+ * models nor tools has none.
+ */
+export const RunUsed = cloudEvent(
+  'runyard.run.used',
+  Type.Object({
+    ...run,
+    attempt: Type.Integer(),
+    models: Type.Array(ModelUsage, { maxItems: USED_NAMES_MAX }),
+    tools: Type.Array(ToolUsage, { maxItems: USED_NAMES_MAX }),
+  }),
+  {
+    subject,
+    data: {
+      ...example,
+      attempt: 1,
+      models: [
+        {
+          provider: 'openai',
+          model: 'gpt-5-mini',
+          calls: 2,
+          failed: 0,
+          input_tokens: 1840,
+          output_tokens: 212,
+          cache_read_tokens: 1024,
+          cache_creation_tokens: 0,
+          reasoning_tokens: 64,
+        },
+      ],
+      tools: [{ name: 'find_customer', calls: 1, failed: 0 }],
+    },
+  },
+);
+export type RunUsage = Pick<Static<typeof RunUsed>['data'], 'models' | 'tools'>;
 /** Says that a run reached a terminal status. */
 export const RunFinished = cloudEvent(
   'runyard.run.finished',
@@ -125,5 +162,5 @@ export const RunFinished = cloudEvent(
 
 /** Any event of the topic `runs`. */
 export type RunEvent = Static<
-  typeof RunCreated | typeof RunStarted | typeof RunRetried | typeof RunCancelled | typeof RunFinished
+  typeof RunCreated | typeof RunStarted | typeof RunRetried | typeof RunCancelled | typeof RunUsed | typeof RunFinished
 >;

@@ -1,5 +1,6 @@
 /** Messages about runs. */
 import Type, { type Static } from 'typebox';
+import { USAGE_NAME_MAX, USAGE_NAMES_MAX } from '../usage-limits.ts';
 import { ErrorBody, form, notice, Use } from './message.ts';
 import { ProjectFields, ProjectValue } from './values.ts';
 
@@ -116,6 +117,31 @@ const RunSpan = form(
 /** A span of a run, ended: the graph, one of its nodes, or a call of a model or tool. Ids are 16 hex digits. */
 export type RunSpan = Static<typeof RunSpan>;
 
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Name = Type.String({ maxLength: USAGE_NAME_MAX });
+const RunUsage = form(
+  'RunUsage',
+  Type.Object({
+    models: Type.Array(
+      Type.Object({
+        provider: Name,
+        model: Name,
+        calls: Count,
+        failed: Count,
+        inputTokens: Count,
+        outputTokens: Count,
+        cacheReadTokens: Count,
+        cacheCreationTokens: Count,
+        reasoningTokens: Count,
+      }),
+      { maxItems: USAGE_NAMES_MAX + 1, description: 'Tokens of the cache are input, and reasoning is output.' },
+    ),
+    tools: Type.Array(Type.Object({ name: Name, calls: Count, failed: Count }), { maxItems: USAGE_NAMES_MAX + 1 }),
+  }),
+);
+/** The calls of models and tools that an attempt has made, all of them together. */
+export type RunUsage = Static<typeof RunUsage>;
+
 export const runsToHost = {
   'run.start': notice(
     'run.start',
@@ -161,6 +187,15 @@ export const runsToParent = {
     { use: Use, spans: Type.Array(RunSpan) },
     {
       means: 'spans that have ended, where `request.spans` asks for them: graph, nodes, models and tools',
+      mayBeDropped: true,
+    },
+  ),
+  'run.usage': notice(
+    'run.usage',
+    { use: Use, usage: RunUsage },
+    {
+      means:
+        'the models and tools that the attempt has called so far: sent before a checkpoint and before `run.settled` where it has changed, and at most once a second between them',
       mayBeDropped: true,
     },
   ),

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockThreads } from '../locks.ts';
 import type { ThreadRemovals } from '../threads/thread-removals.ts';
+import type { UsedRun } from '../types.ts';
 import type { CreationRules } from './create-runs.ts';
 import { createRunsOnce } from './create-runs-once.ts';
 import type { EncodedRun } from './encode-run.ts';
@@ -30,6 +31,7 @@ export class RunCommits {
   readonly #waitingCreations: WaitingWrites<EncodedRun, CreatedRun>;
   readonly #finishes: GroupCommitter<EncodedFinish, FinishedRun>;
   readonly #waitingFinishes: WaitingWrites<EncodedFinish, FinishedRun>;
+  readonly #usage: GroupCommitter<UsedRun>;
 
   constructor({ write, rules, removals, lockWaitMs: waitMs }: RunCommitsOptions) {
     const { events } = rules;
@@ -61,6 +63,13 @@ export class RunCommits {
       maxItemsPerKey: 1,
       sizeOf: (item) => (item.values?.byteLength ?? 0) * 2 + (item.interrupts?.byteLength ?? 0),
     });
+    this.#usage = new GroupCommitter({
+      name: 'usage of runs',
+      async flush(batch) {
+        await write((client) => events.writeUsed(client, batch));
+        return batch.map(() => undefined);
+      },
+    });
     this.#waitingFinishes = new WaitingWrites({
       name: 'finish runs of held threads',
       threadIdOf: (item) => item.fence.threadId,
@@ -86,9 +95,13 @@ export class RunCommits {
     return submitOrWait(finish, finish.fence.threadId, this.#finishes, this.#waitingFinishes);
   }
 
+  recordUsage(used: UsedRun): Promise<void> {
+    return this.#usage.submit(used);
+  }
+
   /** Resolves when everything submitted is settled. */
   async close(): Promise<void> {
-    await Promise.all([this.#creations.close(), this.#finishes.close()]);
+    await Promise.all([this.#creations.close(), this.#finishes.close(), this.#usage.close()]);
     await Promise.all([this.#waitingCreations.close(), this.#waitingFinishes.close()]);
   }
 }

@@ -52,6 +52,10 @@ function newRun({ deployment_id, run_id, thread_id, assistant_id }: RunEvent['da
     creator_kind: null,
     creator: null,
     creator_key_id: null,
+    model_calls: null,
+    tool_calls: null,
+    input_tokens: null,
+    output_tokens: null,
   };
 }
 
@@ -66,6 +70,9 @@ function changeBy(run: StoredRun, event: RunEvent): Partial<StoredRun> {
       return { attempt: event.data.attempt, ...(run.ended_at === null && { status: 'pending' }) };
     case 'runyard.run.cancelled':
       return { cancel_action: event.data.action };
+    case 'runyard.run.used':
+      // It is added up, and may come after all others.
+      return {};
     case 'runyard.run.finished':
       return run.ended_at === null ? endBy(run, event) : {};
   }

@@ -14,6 +14,8 @@ import { timeOfId } from '../runs/run-id-time.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import { StatisticChanges } from '../statistics/statistic-changes.ts';
 import { writeStatistics } from '../statistics/write-statistics.ts';
+import { isUsed, UsageChanges } from '../usage/usage-changes.ts';
+import { readUsage, writeUsage } from '../usage/write-usage.ts';
 import { applyRunEvent, attemptOf } from './apply-event.ts';
 import { findFault, type LeftOut } from './check-event.ts';
 import { createPartitions, takeWriterLock, weekOf } from './partitions.ts';
@@ -130,6 +132,12 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
   const kept = await markChangedDeployments(client, [...new Set(accepted.map(({ event }) => deploymentOf(event)))]);
   const runs = new Map<string, StoredRun>();
   const statistics = new StatisticChanges();
+  const usage = new UsageChanges(
+    await readUsage(
+      client,
+      accepted.flatMap(({ event }) => (isUsed(event) ? [event.data] : [])),
+    ),
+  );
   const leftOut: [LeftOut, RunEvent][] = [];
   const stored: RunEvent[] = [];
   for (const { event, workspaceId } of accepted) {
@@ -140,7 +148,9 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
       leftOut.push([isForeign ? 'other_deployment' : 'unknown_deployment', event]);
       continue;
     }
-    const after = applyRunEvent(before, event, workspaceId);
+    const applied = applyRunEvent(before, event, workspaceId);
+    const after = isUsed(event) ? usage.addUsed(applied, event, new Date(event.time).toISOString()) : applied;
+    if (!before?.created_at && after.created_at) usage.addRun(after);
     statistics.add(before, after, new Date(event.time).toISOString());
     runs.set(runOf(event), after);
     stored.push(event);
@@ -152,6 +162,7 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
     stored.flatMap((event) => attemptOf(event) ?? []),
   );
   await writeStatistics(client, statistics);
+  await writeUsage(client, usage);
   return { stored, leftOut };
 }
 

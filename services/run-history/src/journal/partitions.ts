@@ -5,7 +5,7 @@ import { lowestIdAt } from '../runs/run-id-time.ts';
 const WEEK_MS = 7 * DAY_MS;
 
 /** Tables of which each week has partitions. */
-const TABLES = ['run', 'run_attempt'] as const;
+const TABLES = ['run', 'run_attempt', 'run_usage'] as const;
 
 /** The number of a week since 1970, from Thursday on. */
 export type Week = number;

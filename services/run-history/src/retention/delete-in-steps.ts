@@ -7,7 +7,7 @@ const STEP = 10_000;
 /** Deletes the rows of a table for which a condition is true, in many short statements. Returns their number. */
 export async function deleteInSteps(
   pool: pg.Pool,
-  table: 'run' | 'run_statistic' | 'run_latency',
+  table: 'run' | 'run_statistic' | 'run_latency' | 'usage',
   { condition, values }: { condition: string; values: unknown[] },
 ): Promise<number> {
   let deleted = 0;
@@ -24,12 +24,12 @@ async function deleteSome(
 ): Promise<number> {
   const isOfRuns = table === 'run';
   const key = isOfRuns ? 'run_id' : 'ctid';
-  const attempts = 'DELETE FROM run_attempt WHERE run_id IN (SELECT run_id FROM gone)';
+  const ofRuns = (name: string) => `, ${name}s AS (DELETE FROM ${name} WHERE run_id IN (SELECT run_id FROM gone))`;
   const { rows } = await pool.query<{ count: number }>(
     `WITH gone AS (
        DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${STEP})
        RETURNING ${isOfRuns ? 'run_id' : '1'}
-     ) ${isOfRuns ? `, attempts AS (${attempts})` : ''}
+     ) ${isOfRuns ? ofRuns('run_attempt') + ofRuns('run_usage') : ''}
      SELECT count(*)::int AS count FROM gone`,
     values,
   );

@@ -37,12 +37,14 @@ async function removeDeployment({ pool, logger }: Dependencies, deploymentId: st
   const removed = await deleteInSteps(pool, 'run', ofDeployment);
   await deleteInSteps(pool, 'run_statistic', ofDeployment);
   await deleteInSteps(pool, 'run_latency', ofDeployment);
+  await deleteInSteps(pool, 'usage', ofDeployment);
   // Another process may remove it too, and have skipped rows that this one had locked.
   await pool.query(
     `DELETE FROM deployment d WHERE deployment_id = $1
        AND NOT EXISTS (SELECT FROM run r WHERE r.deployment_id = d.deployment_id)
        AND NOT EXISTS (SELECT FROM run_statistic s WHERE s.deployment_id = d.deployment_id)
-       AND NOT EXISTS (SELECT FROM run_latency l WHERE l.deployment_id = d.deployment_id)`,
+       AND NOT EXISTS (SELECT FROM run_latency l WHERE l.deployment_id = d.deployment_id)
+       AND NOT EXISTS (SELECT FROM usage u WHERE u.deployment_id = d.deployment_id)`,
     [deploymentId],
   );
   logger.info('history of a deleted deployment removed', { deploymentId, removed });

@@ -48,6 +48,11 @@ async function removeStatistics({ pool, minutesRetentionDays }: Dependencies): P
       values: [minutesRetentionDays, DAY_STATISTICS_KEPT_DAYS],
     });
   }
+  await deleteInSteps(pool, 'usage', {
+    condition: `step = 'hour' AND start < now() - make_interval(days => $1)
+      OR step = 'day' AND start < now() - make_interval(days => $2)`,
+    values: [minutesRetentionDays, DAY_STATISTICS_KEPT_DAYS],
+  });
 }
 
 /** Runs are counted by their statistics first: to count rows costs a look at each. */

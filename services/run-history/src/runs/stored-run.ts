@@ -22,6 +22,11 @@ export interface StoredRun {
   creator_kind: string | null;
   creator: string | null;
   creator_key_id: string | null;
+  /** The calls of all attempts; null: the journal knows of none. */
+  model_calls: number | null;
+  tool_calls: number | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
 }
 
 /** Types of the columns in SQL, by their names. */
@@ -48,6 +53,10 @@ const RUN_COLUMN_TYPES: Record<keyof StoredRun, string> = {
   creator_kind: 'text',
   creator: 'text',
   creator_key_id: 'text',
+  model_calls: 'integer',
+  tool_calls: 'integer',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
 };
 
 const NAMES = Object.keys(RUN_COLUMN_TYPES) as (keyof StoredRun)[];
@@ -62,12 +71,17 @@ export const RUN_RECORD = NAMES.map((name) => `${name} ${RUN_COLUMN_TYPES[name]}
 
 export const RUN_COLUMNS = NAMES.join(', ');
 
+/** The columns that the driver would give in another form. */
+const SELECT_AS: Record<string, (name: string) => string> = {
+  timestamptz: (name) => `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  bigint: (name) => `${name}::float8`,
+};
+
 /** Selects a row as a {@link StoredRun}. */
-export const SELECT_RUN = NAMES.map((name) =>
-  RUN_COLUMN_TYPES[name] === 'timestamptz'
-    ? `to_char(${name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${name}`
-    : name,
-).join(', ');
+export const SELECT_RUN = NAMES.map((name) => {
+  const select = SELECT_AS[RUN_COLUMN_TYPES[name]];
+  return select ? `${select(name)} AS ${name}` : name;
+}).join(', ');
 
 /** An attempt that has a row of its own. */
 export interface StoredAttempt {

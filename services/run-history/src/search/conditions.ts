@@ -63,7 +63,7 @@ export function conditionsOf(scope: RunScope, filters: RunFilters, retentionDays
     if (each === inOrder) alongOrder.push((value) => `${column} = ${value(wanted[0])}::${type}`);
     else perRun.push((value) => `${column} = ANY(${value(wanted)}::${type}[])`);
   }
-  perRun.push(...ofDurations(filters));
+  perRun.push(...ofNumbers(filters));
   const { created_after, created_before, thread_ids, metadata, error } = filters;
   if (created_after !== undefined) {
     const time = readTime(created_after, 'created_after');
@@ -102,15 +102,16 @@ function ofScope(tenant: Tenant, retentionDays: number): Condition[] {
   ];
 }
 
-function ofDurations({ min_duration_ms, max_duration_ms, min_queue_ms }: RunFilters): Condition[] {
+function ofNumbers({ min_duration_ms, max_duration_ms, min_queue_ms, min_total_tokens }: RunFilters): Condition[] {
   return (
     [
       ['duration_ms >=', min_duration_ms],
       ['duration_ms <=', max_duration_ms],
       ['queue_ms >=', min_queue_ms],
+      ['input_tokens + output_tokens >=', min_total_tokens],
     ] as const
-  ).flatMap(([condition, ms]) =>
-    ms === undefined ? [] : [(value: (each: unknown) => string) => `${condition} ${value(ms)}::integer`],
+  ).flatMap(([condition, bound]) =>
+    bound === undefined ? [] : [(value: (each: unknown) => string) => `${condition} ${value(bound)}::bigint`],
   );
 }
 

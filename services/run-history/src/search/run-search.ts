@@ -7,6 +7,7 @@ import {
   type RunFacetsRequest,
   type RunSearchPage,
   type RunSearchRequest,
+  type RunUsage,
 } from '@runyard/contracts';
 import { isoTime } from '@runyard/database';
 import { InvalidFieldError, NotFoundError } from '@runyard/service-kit';
@@ -99,7 +100,12 @@ export class RunSearch {
              FROM run_attempt WHERE run_id = $1`,
       values: [runId],
     });
-    return toRunDetail(run, attempts);
+    const { rows: usage } = await this.#pool.query<RunUsage>({
+      name: 'history_get_usage',
+      text: 'SELECT models, tools FROM run_usage WHERE run_id = $1 ORDER BY attempt',
+      values: [runId],
+    });
+    return toRunDetail(run, attempts, usage);
   }
 }
 

@@ -5,7 +5,7 @@ import { bucketOf } from './latency-buckets.ts';
 const ENDS = ['success', 'error', 'timeout', 'interrupted'] as const;
 
 /** The numbers that statistics have, which are columns of their table too. */
-export const COUNTED = ['created', ...ENDS, 'retried'] as const;
+export const COUNTED = ['created', ...ENDS, 'retried', 'input_tokens', 'output_tokens'] as const;
 export type Counted = (typeof COUNTED)[number];
 
 export const NOTHING = Object.fromEntries(COUNTED.map((each) => [each, 0])) as Record<Counted, number>;
@@ -55,6 +55,10 @@ export class StatisticChanges {
     if (!before?.created_at && after.created_at) this.#count(after, after.created_at, 'created', 1);
     if (before?.queue_ms == null && after.queue_ms !== null) {
       this.#measure(after, after.started_at!, 'queue', after.queue_ms);
+    }
+    for (const each of ['input_tokens', 'output_tokens'] as const) {
+      const used = (after[each] ?? 0) - (before?.[each] ?? 0);
+      if (used > 0) this.#count(after, time, each, used);
     }
     const retried = after.attempt - Math.max(1, before?.attempt ?? 1);
     if (retried > 0) this.#count(after, time, 'retried', retried);

@@ -11,7 +11,7 @@ export async function writeStatistics(client: pg.ClientBase, changes: StatisticC
       text: `INSERT INTO run_statistic AS s (deployment_id, step, start, graph_id, ${COUNTED.join(', ')})
              SELECT deployment_id, step, start, graph_id, ${COUNTED.join(', ')}
              FROM jsonb_to_recordset($1::jsonb) AS r (deployment_id uuid, step text, start timestamptz, graph_id text,
-               ${COUNTED.map((each) => `${each} integer`).join(', ')})
+               ${COUNTED.map((each) => `${each} bigint`).join(', ')})
              ON CONFLICT (deployment_id, step, start, graph_id) DO UPDATE
              SET ${COUNTED.map((each) => `${each} = s.${each} + excluded.${each}`).join(', ')}`,
       values: [toSqlJson(counts)],

@@ -224,7 +224,7 @@ export class TestHistory {
 /** Makes an event of a run, at so many milliseconds after the time of its id. */
 export function runEvent(
   { deploymentId, runId, threadId, assistantId }: ToldRun,
-  kind: 'created' | 'started' | 'retried' | 'cancelled' | 'finished',
+  kind: 'created' | 'started' | 'retried' | 'cancelled' | 'used' | 'finished',
   data: object = {},
   afterMs = 0,
 ): RunEvent {

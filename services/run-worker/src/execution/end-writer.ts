@@ -22,12 +22,14 @@ import type { RunPublisher } from '../streams/event-publisher.ts';
 import { endEvent, errorEvent, type StreamedAttempt } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import type { Ending } from './ending.ts';
+import type { UsageWriter } from './usage-writer.ts';
 
 export interface EndWriterOptions {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
   run: ClaimedRun;
   publisher: RunPublisher;
   streamed: StreamedAttempt;
+  usage: Pick<UsageWriter, 'flush'>;
   metrics: WorkerMetrics;
   logger: Logger;
 }
@@ -62,6 +64,7 @@ export class EndWriter {
    * run is not in flight any more then, and is given back.
    */
   async write(ending: Ending, { isHandedBack }: { isHandedBack: boolean }): Promise<{ hasNextRun: boolean }> {
+    await this.#writeUsage(ending);
     switch (ending.kind) {
       case 'finish':
         return this.#finish(ending).catch((error: unknown) => {
@@ -75,6 +78,14 @@ export class EndWriter {
         this.#options.metrics.lost.inc();
         return { hasNextRun: false };
     }
+  }
+
+  /** Writes what the attempt has used, which is no reason to withhold its end. */
+  async #writeUsage({ kind }: Ending): Promise<void> {
+    const { usage, logger, run } = this.#options;
+    // Whoever has lost a run waits for nobody.
+    const write = kind === 'drop' ? usage.flush() : this.#writeWithRetries(() => usage.flush(), isTimeoutOrOutOfMemory);
+    await write.catch((error: unknown) => logger.error('usage of a run not stored', { runId: run.runId, error }));
   }
 
   async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {

@@ -1,11 +1,12 @@
 import type { ExecutionOutcome } from '@runyard/host-client';
-import { FencedError, type FinishedRun, type RunRecord } from '@runyard/run-engine';
+import { FencedError, type FinishedRun, type RunRecord, type UsedRun } from '@runyard/run-engine';
 import { StaleEpochError } from '@runyard/run-stream';
 import { TRACING_OFF } from '@runyard/tracing';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
 import { EventPublisher } from '../streams/event-publisher.ts';
 import { type ExecutionDeps, RunExecution } from './run-execution.ts';
+import { UsageWriter } from './usage-writer.ts';
 
 const DONE: ExecutionOutcome = {
   kind: 'done',
@@ -40,6 +41,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
     ),
     releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
     findRuns: vi.fn(async () => [] as RunRecord[]),
+    recordUsage: vi.fn(async (_used: UsedRun) => {}),
   };
   const execution = new RunExecution(run, {
     engine,
@@ -377,4 +379,43 @@ it('a stream that knows a newer owner stops the run', async () => {
   void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
   await execution.done;
   expect(fake.runs[0]!.aborts).toEqual(['the run was taken over']);
+});
+
+const usageOf = (calls: number) => ({ models: [], tools: [{ name: 'look', calls, failed: 0 }] });
+
+it('what an attempt has used is told before its end, whatever that is', async () => {
+  for (const outcome of [DONE, { kind: 'lost', cause: 'exited', reason: 'gone' } as const]) {
+    const { execution, fake, engine, run } = execute();
+    await expect.poll(() => fake.runs).toHaveLength(1);
+    for (const calls of [1, 2]) fake.runs[0]!.handlers.onUsage?.(usageOf(calls));
+    fake.runs[0]!.settle(outcome);
+    await execution.done;
+    expect(engine.recordUsage).toHaveBeenCalledOnce();
+    expect(engine.recordUsage).toHaveBeenCalledWith(
+      expect.objectContaining({ runId: run.runId, attempt: run.attempt, usage: usageOf(2) }),
+    );
+    const end = outcome === DONE ? engine.finishRun : engine.releaseRun;
+    expect(engine.recordUsage.mock.invocationCallOrder[0]).toBeLessThan(end.mock.invocationCallOrder[0]!);
+  }
+});
+
+it('usage that the database refuses does not withhold the end of a run', async () => {
+  const { execution, fake, engine } = execute();
+  engine.recordUsage.mockRejectedValue(Object.assign(new Error('out of range'), { code: '22003' }));
+  await expect.poll(() => fake.runs).toHaveLength(1);
+  fake.runs[0]!.handlers.onUsage?.(usageOf(1));
+  fake.runs[0]!.settle(DONE);
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun).toHaveBeenCalledOnce();
+});
+
+it('a long attempt tells what it uses while it goes on, once a second', async () => {
+  const recordUsage = vi.fn(async (_used: UsedRun) => {});
+  const { run } = execute();
+  const writer = new UsageWriter({ engine: { recordUsage }, run, logger: quietLogger });
+  for (const calls of [1, 2, 3]) writer.receive(usageOf(calls));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(recordUsage.mock.calls.map(([{ usage }]) => usage)).toEqual([usageOf(3)]);
+  await writer.flush();
+  expect(recordUsage).toHaveBeenCalledOnce();
 });

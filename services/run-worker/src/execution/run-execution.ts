@@ -12,9 +12,10 @@ import { EndWriter } from './end-writer.ts';
 import { decideEnding, type Ending, type StopReason } from './ending.ts';
 import { toExecutionRequest } from './execution-request.ts';
 import type { EndedRun } from './log-run.ts';
+import { UsageWriter } from './usage-writer.ts';
 
 export interface ExecutionDeps {
-  engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
+  engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns' | 'recordUsage'>;
   publisher: EventPublisher;
   /** Takes a host slot, for a quarantined run in an isolated host. */
   takeSlot(run: ClaimedRun): HostSlot | Promise<HostSlot>;
@@ -49,6 +50,7 @@ export class RunExecution {
   readonly #streamed: StreamedAttempt;
   readonly #end: EndWriter;
   readonly #trace: AttemptTrace;
+  readonly #usage: UsageWriter;
   readonly #startedAt = performance.now();
   #slot: HostSlot | undefined;
   #handle: RunHandle | undefined;
@@ -71,7 +73,9 @@ export class RunExecution {
     this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
     const { engine, metrics, logger } = deps;
     this.#trace = new AttemptTrace(deps.tracing, run);
-    this.#end = new EndWriter({ engine, run, publisher: this.#publisher, streamed: this.#streamed, metrics, logger });
+    this.#usage = new UsageWriter({ engine, run, logger });
+    const [publisher, streamed, usage] = [this.#publisher, this.#streamed, this.#usage];
+    this.#end = new EndWriter({ engine, run, publisher, streamed, usage, metrics, logger });
     this.done = this.#execute();
   }
 
@@ -200,6 +204,7 @@ export class RunExecution {
       },
       onEvents: (events) => this.#publish(events),
       onSpans: (spans) => this.#trace.add(spans),
+      onUsage: (usage) => this.#usage.receive(usage),
     });
     const outcome = await this.#handle.settled;
     // The host has aborted it, because storage reported the loss.

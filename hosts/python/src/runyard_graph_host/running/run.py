@@ -26,6 +26,7 @@ from ..streaming.event_buffer import EventBuffer, Limits
 from ..streaming.event_renderer import EventRenderer
 from ..streaming.interrupts import streamed_interrupt
 from ..streaming.protocol_events import PROTOCOL_MODES, ProtocolEvents
+from ..usage.run_usage import RunUsage
 from .breakpoints import find_breakpoint
 from .graph_streams import Execution, stream_events, stream_modes, stream_protocol
 from .run_config import (
@@ -84,6 +85,7 @@ class GraphRun:
         self._renderer = EventRenderer(self._modes, self._buffer.push)
         modes = PROTOCOL_MODES if self._protocol is not None else self._modes
         self._emissions = EmissionCounter(_STEP_MODES.intersection(modes))
+        self._usage = RunUsage(parts.connection, use)
         self._checkpoints = self._open_checkpoints() if has_checkpoints else None
         # None unless somebody wants the spans of the run.
         self._spans: SpanRecorder | None = None
@@ -130,6 +132,7 @@ class GraphRun:
         settlement = await self._settlement_of(self._task)
         if self._spans is not None:
             self._spans.close()
+        self._usage.report()
         self._buffer.stop_awaiting_puts()
         await self._buffer.wait_until_empty()
         return settlement
@@ -187,8 +190,8 @@ class GraphRun:
 
     def _callbacks(self) -> list[Any]:
         if self._spans is None:
-            return []
-        return [RunSpans(self._request, self._request["spans"]["parentSpanId"], self._spans)]
+            return [self._usage]
+        return [RunSpans(self._request, self._request["spans"]["parentSpanId"], self._spans), self._usage]
 
     async def _start(self) -> tuple[RunStart, RunyardSaver | None]:
         request, checkpoints = self._request, self._checkpoints
@@ -343,6 +346,7 @@ class GraphRun:
             self._use,
             new_thread_id=request["threadId"] if request.get("isThreadNew") else None,
             on_put_failed=None if is_sync else self.fail,
+            before_put=self._usage.report,
             stream_position=position,
             on_stored=self._buffer.know_put,
         )

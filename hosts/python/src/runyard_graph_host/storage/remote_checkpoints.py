@@ -31,6 +31,7 @@ Place = tuple[str, str, str | None]
 class RemoteCheckpoints:
     """Sends puts and writes in the order of the calls.
 
+    `before_put` is called before each put is sent.
     `on_stored` gets the id of each checkpoint that was read, or whose put was sent.
     With `on_put_failed` they do not wait for their answers: it receives the error of one that failed.
     """
@@ -43,12 +44,14 @@ class RemoteCheckpoints:
         new_thread_id: str | None = None,
         on_put_failed: Callable[[BaseException], None] | None = None,
         stream_position: Callable[[str], int] | None = None,
+        before_put: Callable[[], None] | None = None,
         on_stored: Callable[[str], None] | None = None,
     ) -> None:
         self._connection = connection
         self._use = use
         self._on_put_failed = on_put_failed
         self._stream_position = stream_position
+        self._before_put = before_put
         self._on_stored = on_stored
         # The newest checkpoint of the root graph that this use read or wrote.
         self.last_root_checkpoint_id: str | None = None
@@ -100,6 +103,8 @@ class RemoteCheckpoints:
 
     async def put(self, put: CheckpointPut) -> None:
         self._read_ahead.clear()
+        if self._before_put is not None:
+            self._before_put()
         document, parts = put.pack()
         committed = self._write("checkpoint.put", put.key.namespace, document, parts)
         is_root = put.key.namespace == ""

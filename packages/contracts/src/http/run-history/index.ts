@@ -2,12 +2,15 @@ import type { Operation } from '../../operation.ts';
 import { watchRunChanges } from './changes.ts';
 import { countRunFacets, getRunOfHistory, searchRuns } from './runs.ts';
 import { readRunStatistics } from './statistics.ts';
+import { exportUsage, readUsage } from './usage.ts';
 
 /** Every operation of run-history. */
 export const runHistoryOperations: readonly Operation[] = [
   searchRuns,
   countRunFacets,
   readRunStatistics,
+  readUsage,
+  exportUsage,
   watchRunChanges,
   getRunOfHistory,
 ];
@@ -15,3 +18,4 @@ export const runHistoryOperations: readonly Operation[] = [
 export * from './changes.ts';
 export * from './runs.ts';
 export * from './statistics.ts';
+export * from './usage.ts';

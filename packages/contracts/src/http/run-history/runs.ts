@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject } from '../../json-object.ts';
 import { defineOperation } from '../../operation.ts';
+import { ModelUsage, ToolUsage } from '../../run-usage.ts';
 import { RunStatus } from '../agent-server/parts.ts';
 import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { HISTORY_ERROR_RESPONSES, HISTORY_TAG, RunNotFoundResponse } from './responses.ts';
@@ -48,6 +49,16 @@ export const JournalRun = Type.Object(
         key_id: Nullable(Type.String()),
       }),
     ),
+    /** The sum of its attempts so far; null while it has called neither models nor tools. */
+    usage: Nullable(
+      Type.Object({
+        model_calls: Type.Integer(),
+        tool_calls: Type.Integer(),
+        input_tokens: Type.Integer(),
+        output_tokens: Type.Integer(),
+        total_tokens: Type.Integer(),
+      }),
+    ),
   },
   { $id: 'JournalRun' },
 );
@@ -65,9 +76,14 @@ const RunAttempt = Type.Object({
   ),
 });
 
-/** A run with its attempts, oldest first. */
+/** A run with its attempts, oldest first, and the models and tools that all of them have called. */
 export const JournalRunDetail = Type.Object(
-  { ...JournalRun.properties, attempts: Type.Array(RunAttempt) },
+  {
+    ...JournalRun.properties,
+    attempts: Type.Array(RunAttempt),
+    models: Type.Array(ModelUsage),
+    tools: Type.Array(ToolUsage),
+  },
   { $id: 'JournalRunDetail' },
 );
 export type JournalRunDetail = Static<typeof JournalRunDetail>;
@@ -107,6 +123,9 @@ export const RunFilters = {
   min_duration_ms: milliseconds('Their duration at least.'),
   max_duration_ms: milliseconds('Their duration at most.'),
   min_queue_ms: milliseconds('The time at least that they waited for a worker.'),
+  min_total_tokens: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 2 ** 53 - 1, description: 'Tokens at least that they have used.' }),
+  ),
 };
 const Filters = Type.Object(RunFilters);
 export type RunFilters = Static<typeof Filters>;
@@ -158,6 +177,7 @@ const exampleRun: JournalRun = {
     identity: '0198a6c2-6f1a-7c5e-9a51-0a53d0a0c002',
     key_id: '0198a6c2-6f1a-7c5e-9a51-0a53d0a0c004',
   },
+  usage: { model_calls: 2, tool_calls: 1, input_tokens: 1840, output_tokens: 212, total_tokens: 2052 },
 };
 
 const filterExample = {
@@ -191,7 +211,7 @@ export const getRunOfHistory = defineOperation({
   operationId: 'getRunOfHistory',
   method: 'get',
   path: '/v2/runs/{run_id}',
-  summary: 'A run with its attempts.',
+  summary: 'A run with its attempts, and the models and tools that it has called.',
   tags: [HISTORY_TAG],
   access: 'principal',
   permission: 'runs:read',
@@ -216,6 +236,20 @@ export const getRunOfHistory = defineOperation({
             outcome: 'error',
           },
         ],
+        models: [
+          {
+            provider: 'openai',
+            model: 'gpt-5-mini',
+            calls: 2,
+            failed: 0,
+            input_tokens: 1840,
+            output_tokens: 212,
+            cache_read_tokens: 1024,
+            cache_creation_tokens: 0,
+            reasoning_tokens: 64,
+          },
+        ],
+        tools: [{ name: 'find_customer', calls: 1, failed: 1 }],
       },
     },
     404: RunNotFoundResponse,

@@ -29,6 +29,9 @@ const RunStatisticsPoint = Type.Object(
     interrupted: Type.Integer(),
     /** Attempts that ended, and were followed by others. */
     retried: Type.Integer(),
+    /** Tokens that models took and gave. */
+    input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
     /** From the start of the first attempt to the end, of runs that ended. */
     duration_ms: Percentiles,
     /** From the creation to the start of the first attempt, of runs that started. */
@@ -69,6 +72,8 @@ const exampleFigures = {
   timeout: 0,
   interrupted: 2,
   retried: 1,
+  input_tokens: 220_800,
+  output_tokens: 25_440,
   duration_ms: { p50: 840, p95: 4100, p99: 9800 },
   queue_ms: { p50: 9, p95: 40, p99: 310 },
 };

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { executionRequest, type HostUnderTest, runToEnd, startHost } from '../test/host-under-test.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost('basic');
+});
+afterAll(() => host.close());
+
+const ONCE = {
+  provider: 'gcp.gemini',
+  model: 'metered-1',
+  calls: 1,
+  failed: 0,
+  inputTokens: 12,
+  outputTokens: 3,
+  cacheReadTokens: 4,
+  cacheCreationTokens: 5,
+  reasoningTokens: 2,
+};
+
+it('a run says which models and tools it has called, and what they have used', async () => {
+  const { usage } = await runToEnd(host, executionRequest('metered', { input: { ask: 'hi', times: 3 } }));
+  expect(usage.at(-1)).toEqual({ models: [ONCE], tools: [{ name: 'look', calls: 3, failed: 0 }] });
+});
+
+it('what a step has used is known before its checkpoint', async () => {
+  const { usage } = await runToEnd(host, executionRequest('metered', { input: { ask: 'wait' } }));
+  // It is at its question, with nothing used since the checkpoint before.
+  expect(usage).toEqual([{ models: [ONCE], tools: [{ name: 'look', calls: 1, failed: 0 }] }]);
+});
+
+it('a call that fails counts as failed, and a run that calls nothing reports nothing', async () => {
+  const { outcome, usage } = await runToEnd(host, executionRequest('metered', { input: { ask: 'fail' } }));
+  expect(outcome.kind).toBe('failed');
+  expect(usage.at(-1)?.models).toMatchObject([{ model: 'metered-1', calls: 1, failed: 1, inputTokens: 0 }]);
+  const silent = await runToEnd(host, executionRequest('echo', { input: { messages: [] } }));
+  expect(silent.usage).toEqual([]);
+});

@@ -1,0 +1,1 @@
+"""Counts the models and tools that a run calls."""
