@@ -28,6 +28,11 @@ describe.each(LINES)('with LangGraph %s', (version) => {
     expect(keys).toEqual(['messages', 'parts']);
   });
 
+  it('a run says which models it has called', async () => {
+    const { usage } = await runToEnd(host, executionRequest('everything', { input: hi }));
+    expect(usage.at(-1)?.models).toMatchObject([{ calls: 1, failed: 0 }]);
+  });
+
   it('a graph has its store, sends, commands and messages, and streams them in every mode', async () => {
     const backends = memoryBackends();
     const modes = [

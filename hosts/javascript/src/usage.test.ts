@@ -37,3 +37,11 @@ it('a call that fails counts as failed, and a run that calls nothing reports not
   const silent = await runToEnd(host, executionRequest('echo', { input: { messages: [] } }));
   expect(silent.usage).toEqual([]);
 });
+
+it('a run that is executed beside others counts its own calls alone', async () => {
+  const runs = Array.from({ length: 8 }, (_, n) =>
+    runToEnd(host, executionRequest('metered', { input: { ask: 'hi', times: n + 1 } })),
+  );
+  const tools = (await Promise.all(runs)).map(({ usage }) => usage.at(-1)?.tools[0]?.calls);
+  expect(tools).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});

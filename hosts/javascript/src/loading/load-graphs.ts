@@ -9,6 +9,8 @@ import {
 import { describeLoadFailure } from '../describe-failure.ts';
 import type { CompiledGraph, GraphConfig } from '../langgraph/graph-types.ts';
 import { type ProjectModules, projectModules } from '../langgraph/langchain-modules.ts';
+import { usageHandler } from '../usage/run-usage.ts';
+import { type ManagerModule, watchCalls } from '../usage/watch-calls.ts';
 import { importSymbol } from './import-symbol.ts';
 
 /** Tells a factory what the graph is made for, so that it can skip work that a mere description does not need. */
@@ -59,6 +61,7 @@ async function loadGraph(
 ): Promise<Omit<LoadedGraph, 'saverOptions'>> {
   const exported = await importSymbol(graph, directory);
   const modules = await projectModules(graph.file);
+  watchCalls((await modules.importCore('callbacks/manager')) as ManagerModule, usageHandler);
   for (const warning of modules.warnings) warn(warning);
   const strip = createStripper(graph.graphId, warn);
   const described = {

@@ -117,10 +117,9 @@ export class GraphRun {
 
   /** Never rejects: every error becomes a settlement. */
   async execute(): Promise<void> {
-    const settlement = await this.#settlement();
+    const settlement = await this.#usage.during(this.runId, () => this.#settlement());
     await this.#eventBuffer.waitUntilEmpty();
     this.#spans?.close();
-    this.#usage.report();
     const { connection, use } = this.#options;
     sendSettlement(connection, use, settlement, this.#checkpoints?.lastRootCheckpointId);
   }
@@ -130,8 +129,7 @@ export class GraphRun {
     try {
       const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
       const compiled = await graph.getGraph({ ...request.config, context: request.context }, graphUse);
-      const streamed = (this.#protocol ?? this.#renderer).callbacks;
-      const handlers = [...streamed, ...this.#spanCallbacks(), this.#usage.handler];
+      const handlers = [...(this.#protocol ?? this.#renderer).callbacks, ...this.#spanCallbacks()];
       const callbacks = await callbacksOf(request, graph.modules, handlers);
       const { input, isResuming, readNewest, saver } = await this.#start();
       const { langgraphVersion } = graph.modules;

@@ -6,6 +6,7 @@ import {
   type RunUsage as Usage,
 } from '@runyard/host-protocol/graph-process';
 import { isBubbleUp } from '../events/task-errors.ts';
+import { printContext } from '../process/console.ts';
 import { readModelAnswer, readModelCall } from '../spans/model-attributes.ts';
 
 type Fields = Record<string, unknown>;
@@ -16,6 +17,15 @@ type ToolUsage = Usage['tools'][number];
 const REPORT_MS = 1_000;
 const OTHER = 'other';
 const UNKNOWN = 'unknown';
+
+/** The usage of runs that are executed, by their ids. */
+const underWay = new Map<string, RunUsage>();
+
+/** Returns the handler that counts for the run whose code calls this; undefined for code that belongs to no run. */
+export function usageHandler(): RunUsage['handler'] | undefined {
+  const context = printContext();
+  return context && underWay.get(context.runId)?.handler;
+}
 
 export class RunUsage {
   readonly #connection: HostConnection;
@@ -36,9 +46,7 @@ export class RunUsage {
     name: 'runyard-usage',
     // Handlers that are not awaited go through a queue of LangChain's, which costs more than the counting.
     awaitHandlers: true,
-    ignoreChain: true,
     ignoreRetriever: true,
-    ignoreCustomEvent: true,
     handleChatModelStart: (_model: unknown, _messages: unknown, ...call: StartedCall): void => this.#startModel(call),
     handleLLMStart: (_model: unknown, _prompts: unknown, ...call: StartedCall): void => this.#startModel(call),
     handleLLMEnd: (output: unknown, runId: string): void => {
@@ -68,6 +76,17 @@ export class RunUsage {
     handleToolEnd: (_output: unknown, runId: string): void => void this.#end(runId),
     handleToolError: (error: unknown, runId: string): void => this.#fail(runId, error),
   };
+
+  /** Counts for a run while it is executed. @param runId of the run whose code executes `work` */
+  async during<T>(runId: string, work: () => Promise<T>): Promise<T> {
+    underWay.set(runId, this);
+    try {
+      return await work();
+    } finally {
+      this.report();
+      if (underWay.get(runId) === this) underWay.delete(runId);
+    }
+  }
 
   /** Sends what has been used so far, if it has changed. */
   report(): void {
