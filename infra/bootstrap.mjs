@@ -100,6 +100,8 @@ const suites = {
   oracle: { name: 'The comparison with the public server', tool: 'vitest', with: configOf('oracle'), env: ofBuild },
   /** Moves many threads between the platform and public servers, of which it installs one from PyPI. */
   moving: { name: 'The moves from and to public servers', tool: 'vitest', with: configOf('moving'), env: ofBuild },
+  /** Measures the pages of the console on very much. */
+  'console-load': { name: 'The console under load', tool: 'vitest', with: configOf('console-load'), env: ofBuild },
   /** Runs a deployment behind PgBouncer, which has to be installed. */
   pgbouncer: { name: 'The tests with PgBouncer', tool: 'vitest', with: configOf('pgbouncer') },
   /** Sends the traces of a platform of its own to Arize Phoenix, which it installs from PyPI. */

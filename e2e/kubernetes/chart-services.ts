@@ -22,7 +22,7 @@ export interface ChartContent {
 }
 
 export async function readChart(): Promise<ChartContent> {
-  const manifests = await render('small');
+  const manifests = await render('small', '--set', 'consoleUrl=http://console.example');
   const services = manifests
     .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
     .map(({ kind, metadata, spec }) => {

@@ -106,6 +106,8 @@ export async function makeValues({ host, nodePort, services, images, servers }: 
   return {
     image: { registry: images.registry, tag: images.tag },
     publicUrl: `http://${host}:${nodePort}`,
+    // Browsers know this name as an address of the machine that they run on.
+    consoleUrl: `http://console.localhost:${nodePort}`,
     // Image tools take plain HTTP from the loopback address alone.
     registryUrl: `http://127.0.0.1:${nodePort}`,
     keys: { keepOnUninstall: false },

@@ -2,6 +2,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { PushToken } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Deployment } from '../harness/control-plane.ts';
 import { copyProject } from '../harness/official-cli.ts';
@@ -122,6 +123,17 @@ it('the notes of the chart make the key with which an image of this machine is d
   await platform.runyard(words, project.folder);
   deployment = await platform.find('boxed');
   expect(await greet()).toBe('hello ada');
+});
+
+it('the console has a host name of its own at the gateway, and leads people to the sign-in of the platform', async () => {
+  const { consoleUrl, publicUrl } = values as Record<'consoleUrl' | 'publicUrl', string>;
+  const ask = (path: string) => request(publicUrl + path, { headers: { host: new URL(consoleUrl).host } });
+  const page = await ask('/');
+  expect(page.statusCode).toBe(200);
+  expect(await page.body.text()).toContain('<title>Runyard</title>');
+  const { statusCode, headers, body } = await ask('/auth/start');
+  await body.dump();
+  expect([statusCode, String(headers.location).split('?')[0]]).toEqual([303, `${publicUrl}/auth/console`]);
 });
 
 it('the official SDK streams a run of it', async () => {
