@@ -110,3 +110,18 @@ it('a deployment that control-plane does not know at all keeps its history: that
     return runs.map(({ run_id }) => run_id).join() === run.runId;
   });
 });
+
+it('the oldest usage of a deployment goes when it has more rows than the maximum', async () => {
+  const [large, small] = [await history.addDeployment(), await history.addDeployment()];
+  const at = Date.now() - 3 * DAY_MS;
+  const runOn = (deploymentId: string, day: number) =>
+    history.newRun(deploymentId, { runId: uuidv7({ msecs: at + day * DAY_MS }) });
+  await history.publish(...[0, 1, 2].flatMap((day) => successOf(runOn(large, day))));
+  await history.publish(...successOf(runOn(small, 0)));
+  await history.waitForRuns(4, { deployment_ids: [large, small] });
+  const rowsOf = (deploymentId: string) =>
+    numberOf('SELECT count(*) FROM usage WHERE deployment_id = $1', deploymentId);
+  expect([await rowsOf(large), await rowsOf(small)]).toEqual([6, 2]);
+  await sweep({ usageRowsMax: 4 });
+  expect([await rowsOf(large), await rowsOf(small)]).toEqual([4, 2]);
+});

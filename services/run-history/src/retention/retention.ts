@@ -13,9 +13,13 @@ interface Dependencies {
   runsPerDeploymentMax: number;
   /** Days for which statistics by minute are kept. */
   minutesRetentionDays: number;
+  /** Rows of usage of one deployment. Default: a million. */
+  usageRowsMax?: number;
 }
 
 const DAY_STATISTICS_KEPT_DAYS = 400;
+/** Rows of usage of one deployment, about: code of its project names models and users. */
+const USAGE_ROWS_MAX = 1_000_000;
 /** Nobody waits behind a change of partitions that waits for a long search: the next sweep tries again. */
 const LOCK_WAIT_MS = 2_000;
 
@@ -30,6 +34,7 @@ export async function sweepHistory(dependencies: Dependencies): Promise<void> {
   }
   await removeStatistics(dependencies);
   await removeRunsAboveMaximum(dependencies);
+  await removeUsageAboveMaximum(dependencies);
 }
 
 function changePartitions(pool: pg.Pool, change: (client: pg.ClientBase) => Promise<void>): Promise<void> {
@@ -75,5 +80,25 @@ async function removeRunsAboveMaximum(dependencies: Dependencies): Promise<void>
       values: [deploymentId, oldest],
     });
     if (removed > 0) logger.info('oldest runs of a deployment removed', { deploymentId, removed });
+  }
+}
+
+async function removeUsageAboveMaximum({ pool, logger, usageRowsMax = USAGE_ROWS_MAX }: Dependencies): Promise<void> {
+  const { rows } = await pool.query<{ deployment_id: string }>(
+    'SELECT deployment_id FROM usage GROUP BY deployment_id HAVING count(*) > $1',
+    [usageRowsMax],
+  );
+  for (const { deployment_id: deploymentId } of rows) {
+    const { rows: excess } = await pool.query<{ start: Date }>(
+      'SELECT start FROM usage WHERE deployment_id = $1 ORDER BY start DESC OFFSET $2 LIMIT 1',
+      [deploymentId, usageRowsMax],
+    );
+    const newest = excess[0]?.start;
+    if (newest === undefined) continue;
+    const removed = await deleteInSteps(pool, 'usage', {
+      condition: 'deployment_id = $1 AND start <= $2',
+      values: [deploymentId, newest],
+    });
+    logger.warn('oldest usage of a deployment removed', { deploymentId, removed });
   }
 }
