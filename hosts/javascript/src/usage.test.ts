@@ -45,3 +45,8 @@ it('a run that is executed beside others counts its own calls alone', async () =
   const tools = (await Promise.all(runs)).map(({ usage }) => usage.at(-1)?.tools[0]?.calls);
   expect(tools).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
+
+it('a call that answers a model has the name of its tool, also where a node hands on its own', async () => {
+  const { usage } = await runToEnd(host, executionRequest('tools', { input: { from: 2 } }));
+  expect(usage.at(-1)?.tools).toContainEqual({ name: 'count', calls: 1, failed: 0 });
+});

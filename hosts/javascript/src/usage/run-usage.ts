@@ -16,6 +16,8 @@ type ToolUsage = Usage['tools'][number];
 /** Milliseconds between reports of a run that writes no checkpoint meanwhile. */
 const REPORT_MS = 1_000;
 const OTHER = 'other';
+/** The key of what counts as `other`: no name is empty. */
+const OTHERS = '';
 const UNKNOWN = 'unknown';
 
 /** The usage of runs that are executed, by their ids. */
@@ -32,8 +34,10 @@ export class RunUsage {
   readonly #use: number;
   readonly #models = new Map<string, ModelUsage>();
   readonly #tools = new Map<string, ToolUsage>();
-  /** The counts that each call under way belongs to, by its callback run. */
-  readonly #calls = new Map<string, ModelUsage | ToolUsage>();
+  /** The model of each call under way, by its callback run. */
+  readonly #modelCalls = new Map<string, ModelUsage>();
+  /** The name of the tool of each call under way. */
+  readonly #toolCalls = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(connection: HostConnection, use: number) {
@@ -50,7 +54,7 @@ export class RunUsage {
     handleChatModelStart: (_model: unknown, _messages: unknown, ...call: StartedCall): void => this.#startModel(call),
     handleLLMStart: (_model: unknown, _prompts: unknown, ...call: StartedCall): void => this.#startModel(call),
     handleLLMEnd: (output: unknown, runId: string): void => {
-      const model = this.#end(runId) as ModelUsage | undefined;
+      const model = this.#endModel(runId);
       if (!model) return;
       const { attributes } = readModelAnswer(output);
       const tokens = (name: string) => countOf(attributes[`gen_ai.usage.${name}`]);
@@ -60,7 +64,10 @@ export class RunUsage {
       model.cacheCreationTokens += tokens('cache_creation.input_tokens');
       model.reasoningTokens += tokens('reasoning.output_tokens');
     },
-    handleLLMError: (error: unknown, runId: string): void => this.#fail(runId, error),
+    handleLLMError: (error: unknown, runId: string): void => {
+      const model = this.#endModel(runId);
+      if (model) model.failed += failureOf(error);
+    },
     handleToolStart: (
       tool: unknown,
       _input: string,
@@ -70,11 +77,17 @@ export class RunUsage {
       _metadata?: Fields,
       runName?: string,
     ): void => {
-      const name = runName ?? (tool as { name?: string } | undefined)?.name ?? 'tool';
-      this.#calls.set(runId, this.#toolNamed(nameOf(name)));
+      this.#toolCalls.set(runId, nameOf(runName ?? (tool as { name?: string } | undefined)?.name ?? 'tool'));
     },
-    handleToolEnd: (_output: unknown, runId: string): void => void this.#end(runId),
-    handleToolError: (error: unknown, runId: string): void => this.#fail(runId, error),
+    handleToolEnd: (output: unknown, runId: string): void => {
+      const { name, tool_call_id: callId } = (output ?? {}) as { name?: unknown; tool_call_id?: unknown };
+      // A node that hands its config on gives its own name to the call; the answer to a model has that of the tool.
+      this.#endTool(runId, typeof callId === 'string' && typeof name === 'string' ? nameOf(name) : undefined);
+    },
+    handleToolError: (error: unknown, runId: string): void => {
+      const tool = this.#endTool(runId);
+      if (tool) tool.failed += failureOf(error);
+    },
   };
 
   /** Counts for a run while it is executed. @param runId of the run whose code executes `work` */
@@ -99,44 +112,63 @@ export class RunUsage {
 
   #startModel([runId, , extraParams, , metadata]: StartedCall): void {
     const { model, attributes } = readModelCall('chat', extraParams, metadata);
-    this.#calls.set(runId, this.#modelNamed(nameOf(attributes['gen_ai.provider.name']), nameOf(model)));
-  }
-
-  #modelNamed(provider: string, model: string): ModelUsage {
-    const key = JSON.stringify([provider, model]);
-    const known = this.#models.get(key);
-    if (known) return known;
-    if (this.#models.size >= USAGE_NAMES_MAX && model !== OTHER) return this.#modelNamed(OTHER, OTHER);
-    const tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 };
-    const usage = { provider, model, calls: 0, failed: 0, ...tokens };
-    this.#models.set(key, usage);
-    return usage;
-  }
-
-  #toolNamed(name: string): ToolUsage {
-    const known = this.#tools.get(name);
-    if (known) return known;
-    if (this.#tools.size >= USAGE_NAMES_MAX && name !== OTHER) return this.#toolNamed(OTHER);
-    const usage = { name, calls: 0, failed: 0 };
-    this.#tools.set(name, usage);
-    return usage;
+    this.#modelCalls.set(runId, this.#modelNamed(nameOf(attributes['gen_ai.provider.name']), nameOf(model)));
   }
 
   /** Counts a call that has ended. Returns undefined for one whose start was not seen. */
-  #end(runId: string): ModelUsage | ToolUsage | undefined {
-    const usage = this.#calls.get(runId);
-    if (!usage) return undefined;
-    this.#calls.delete(runId);
-    usage.calls += 1;
-    this.#timer ??= setTimeout(() => this.report(), REPORT_MS).unref();
-    return usage;
+  #endModel(runId: string): ModelUsage | undefined {
+    const model = this.#modelCalls.get(runId);
+    return model && this.#modelCalls.delete(runId) ? this.#count(model) : undefined;
   }
 
-  #fail(runId: string, error: unknown): void {
-    const usage = this.#end(runId);
-    // Whoever asks a question has not failed.
-    if (usage && !isBubbleUp(error)) usage.failed += 1;
+  /** @param name the one that its answer has; default: that of its start */
+  #endTool(runId: string, name?: string): ToolUsage | undefined {
+    const begun = this.#toolCalls.get(runId);
+    if (begun === undefined) return undefined;
+    this.#toolCalls.delete(runId);
+    return this.#count(this.#toolNamed(name ?? begun));
   }
+
+  #count<Counts extends { calls: number }>(counts: Counts): Counts {
+    counts.calls += 1;
+    this.#timer ??= setTimeout(() => this.report(), REPORT_MS).unref();
+    return counts;
+  }
+
+  #modelNamed(provider: string, model: string): ModelUsage {
+    const tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 };
+    const make = (provider: string, model: string) => ({ provider, model, calls: 0, failed: 0, ...tokens });
+    return find(
+      this.#models,
+      JSON.stringify([provider, model]),
+      () => make(provider, model),
+      () => make(OTHER, OTHER),
+    );
+  }
+
+  #toolNamed(name: string): ToolUsage {
+    const make = (name: string) => ({ name, calls: 0, failed: 0 });
+    return find(
+      this.#tools,
+      name,
+      () => make(name),
+      () => make(OTHER),
+    );
+  }
+}
+
+/** Returns the counts of a name: those of all others together where too many have their own. */
+function find<Counts>(known: Map<string, Counts>, key: string, make: () => Counts, makeOther: () => Counts): Counts {
+  const isFull = known.size >= USAGE_NAMES_MAX && !known.has(key);
+  const [place, makeCounts] = isFull ? [OTHERS, makeOther] : [key, make];
+  const found = known.get(place) ?? makeCounts();
+  known.set(place, found);
+  return found;
+}
+
+/** Returns 1 for a call that has failed. Whoever asks a question has not. */
+function failureOf(error: unknown): 0 | 1 {
+  return isBubbleUp(error) ? 0 : 1;
 }
 
 /** The arguments of the start of a model's call, from the third one on. */

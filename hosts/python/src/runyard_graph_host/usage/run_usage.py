@@ -82,7 +82,7 @@ class RunUsage(BaseCallbackHandler):
         self._fail(run_id, error)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **more: Any) -> None:
-        name = _name_of(more.get("name") or (serialized or {}).get("name") or "tool")
+        name = _name_of((serialized or {}).get("name") or more.get("name") or "tool")
         with self._lock:
             key = name if name in self._tools or len(self._tools) < _NAMES_MAX else _OTHER
             self._calls[run_id] = self._tools.setdefault(key, {"name": key, "calls": 0, "failed": 0})
