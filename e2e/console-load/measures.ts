@@ -54,7 +54,7 @@ export async function frameTimeWhileScrolling(
   return percentile(await frames, 0.95);
 }
 
-export function percentile(values: readonly number[], share: number): number {
+function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }

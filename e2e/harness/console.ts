@@ -105,7 +105,8 @@ export async function openPages(browser: Browser, person: Person): Promise<Pages
   return { context, address, open };
 }
 
-async function askAsAdministrator<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+/** Asks the API with the key of the administrator. */
+export async function askAsAdministrator<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
   const { url, apiKey } = inject('platform');
   const answer = await fetch(url + path, {
     method,

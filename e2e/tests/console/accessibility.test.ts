@@ -14,6 +14,12 @@ let waiting: string;
 /** A thread with messages, and its run with calls of tools in a subgraph. */
 let thread: string;
 let run: string;
+/** A run on a copy of that thread, as the search of an address. */
+let shadow: string;
+/** The assistant of the platform whose graph has a subgraph. */
+let assistant: string;
+/** The subgraph of that thread. */
+let namespace: string;
 /** The folder that pictures of pages are kept in, for the README; undefined: none is. */
 const { RUNYARD_PICTURES: pictures } = process.env;
 
@@ -26,6 +32,14 @@ beforeAll(async () => {
   const input = { messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] };
   await client.runs.wait(thread, 'office', { input });
   run = (await client.runs.list(thread))[0]!.run_id;
+  const { thread_id: copy } = (await client.threads.copy(thread)) as unknown as { thread_id: string };
+  await client.runs.wait(copy, 'chat', { input, metadata: { replay_of: run } });
+  shadow = `thread=${copy}&run=${(await client.runs.list(copy))[0]!.run_id}`;
+  assistant = (await client.assistants.search({ graphId: 'office' }))[0]!.assistant_id;
+  const history = await client.threads.getHistory(thread);
+  namespace = history.flatMap(({ tasks }) => tasks.flatMap(({ checkpoint }) => checkpoint?.checkpoint_ns ?? []))[0]!;
+  await client.store.putItem(['accessibility', 'a/b'], 'shown', { theme: 'dark' });
+  await client.crons.create('echo', { schedule: '0 3 29 2 *', enabled: false });
   context = await newPerson(browser);
   const window = await openWindow(context);
   await signIn(window, await makePerson('Admin', 'Admin'));
@@ -48,8 +62,17 @@ const PAGES: [string, string, string?][] = [
   [`${ofDeployment}/settings`, 'button'],
   [`${ofDeployment}/threads`, 'row'],
   [`${ofDeployment}/threads/THREAD`, 'row', 'thread'],
+  [`${ofDeployment}/threads/THREAD?ns=NAMESPACE`, 'row'],
   [`${ofDeployment}/threads/THREAD/runs/RUN`, 'treeitem', 'run'],
+  [`${ofDeployment}/threads/THREAD/runs/RUN/replay`, 'combobox'],
+  [`${ofDeployment}/threads/THREAD/runs/RUN/replay?SHADOW`, 'article', 'replay'],
   [`${ofDeployment}/threads/WAITING/diff`, 'article'],
+  [`${ofDeployment}/assistants`, 'row'],
+  [`${ofDeployment}/assistants/ASSISTANT?version=1`, 'tree', 'assistant'],
+  [`${ofDeployment}/crons`, 'row'],
+  [`${ofDeployment}/store`, 'row'],
+  [`${ofDeployment}/store?namespace=["accessibility","a/b"]&key=shown`, 'tree'],
+  ['/usage', 'combobox'],
   ['/organization', 'row'],
   ['/organization/roles', 'row'],
   ['/organization/keys', 'button'],
@@ -59,7 +82,13 @@ const PAGES: [string, string, string?][] = [
 ];
 
 it.each(PAGES)('everybody can read and use %s, on wide and on narrow screens', async (pattern, role, picture) => {
-  const path = pattern.replace('WAITING', waiting).replace('THREAD', thread).replace('RUN', run);
+  const path = pattern
+    .replace('WAITING', waiting)
+    .replace('THREAD', thread)
+    .replace('RUN', run)
+    .replace('SHADOW', shadow)
+    .replace('ASSISTANT', assistant)
+    .replace('NAMESPACE', namespace);
   const { page, faults } = await openWindow(context);
   for (const width of [1440, 320]) {
     await page.setViewportSize({ width, height: 800 });

@@ -11,6 +11,8 @@ import { Missing } from './components/missing.tsx';
 import { PageFault } from './components/page-fault.tsx';
 import { PlatformError } from './platform/ask.ts';
 import { readRunFilters } from './screens/runs/run-filters.ts';
+import { readStoreSearch } from './screens/store/store-search.ts';
+import { readUsageChoice } from './screens/usage/usage-choice.ts';
 import { personQuery, workspacesQuery } from './session/session.ts';
 import { keptWorkspace, Shell } from './shell/shell.tsx';
 import { SignedOut } from './shell/signed-out.tsx';
@@ -53,6 +55,9 @@ const workspace = createRoute({ getParentRoute: () => signedIn, path: '/w/$works
 
 const pageNumber = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) > 1 ? (value as number) : undefined;
+
+const versionNumber = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined;
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
@@ -126,6 +131,36 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./screens/deployment/settings-tab.tsx'), 'SettingsTab'),
 });
 
+const assistants = createRoute({
+  getParentRoute: () => deployment,
+  path: '/assistants',
+  validateSearch: (search): { graph?: string; name?: string } => ({
+    graph: text(search.graph),
+    name: text(search.name),
+  }),
+  component: lazyRouteComponent(() => import('./screens/assistants/assistants-tab.tsx'), 'AssistantsTab'),
+});
+
+const assistant = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId/assistants/$assistantId',
+  validateSearch: (search): { version?: number } => ({ version: versionNumber(search.version) }),
+  component: lazyRouteComponent(() => import('./screens/assistant/assistant-page.tsx'), 'AssistantPage'),
+});
+
+const crons = createRoute({
+  getParentRoute: () => deployment,
+  path: '/crons',
+  component: lazyRouteComponent(() => import('./screens/crons/crons-tab.tsx'), 'CronsTab'),
+});
+
+const store = createRoute({
+  getParentRoute: () => deployment,
+  path: '/store',
+  validateSearch: readStoreSearch,
+  component: lazyRouteComponent(() => import('./screens/store/store-tab.tsx'), 'StoreTab'),
+});
+
 const threads = createRoute({
   getParentRoute: () => workspace,
   path: '/deployments/$deploymentId/threads',
@@ -139,7 +174,10 @@ const threads = createRoute({
 const thread = createRoute({
   getParentRoute: () => workspace,
   path: '/deployments/$deploymentId/threads/$threadId',
-  validateSearch: (search): { checkpoint?: string } => ({ checkpoint: text(search.checkpoint) }),
+  validateSearch: (search): { checkpoint?: string; ns?: string } => ({
+    checkpoint: text(search.checkpoint),
+    ns: text(search.ns),
+  }),
   component: lazyRouteComponent(() => import('./screens/thread/thread-page.tsx'), 'ThreadPage'),
 });
 
@@ -148,6 +186,24 @@ const diff = createRoute({
   path: '/deployments/$deploymentId/threads/$threadId/diff',
   validateSearch: (search): { from?: string; to?: string } => ({ from: text(search.from), to: text(search.to) }),
   component: lazyRouteComponent(() => import('./screens/state-diff/diff-page.tsx'), 'DiffPage'),
+});
+
+const usage = createRoute({
+  getParentRoute: () => workspace,
+  path: '/usage',
+  validateSearch: readUsageChoice,
+  component: lazyRouteComponent(() => import('./screens/usage/usage-page.tsx'), 'UsagePage'),
+});
+
+const replay = createRoute({
+  getParentRoute: () => workspace,
+  path: '/deployments/$deploymentId/threads/$threadId/runs/$runId/replay',
+  validateSearch: (search): { thread?: string; run?: string; deployment?: string } => ({
+    thread: text(search.thread),
+    run: text(search.run),
+    deployment: text(search.deployment),
+  }),
+  component: lazyRouteComponent(() => import('./screens/replay/replay-page.tsx'), 'ReplayPage'),
 });
 
 const organization = createRoute({
@@ -225,13 +281,16 @@ const routeTree = root.addChildren([
       runs,
       inbox,
       deployments,
-      deployment.addChildren([revisions, revision, logs, settings]),
+      deployment.addChildren([revisions, revision, logs, settings, assistants, crons, store]),
+      assistant,
       threads,
       thread,
       diff,
       organization.addChildren([members, roles, keys, audit, access]),
       account,
+      usage,
       run,
+      replay,
     ]),
   ]),
 ]);

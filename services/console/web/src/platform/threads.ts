@@ -1,4 +1,13 @@
-import type { ProtocolError, ProtocolSuccess, Run, Thread, ThreadSearchRequest, ThreadState } from '@runyard/contracts';
+import type {
+  ProtocolError,
+  ProtocolSuccess,
+  Run,
+  RunCreateStateful,
+  Thread,
+  ThreadSearchRequest,
+  ThreadState,
+  ThreadStateUpdate,
+} from '@runyard/contracts';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { ask, askForAnswer } from './ask.ts';
 import { at } from './path.ts';
@@ -49,36 +58,83 @@ export function threadQuery(place: ThreadPlace) {
   });
 }
 
-/** The state of a thread at a checkpoint; without one the newest. */
-export function threadStateQuery(place: ThreadPlace, checkpointId: string | undefined) {
+/** The state of a thread at a checkpoint of the graph in `namespace`; without a checkpoint the newest there. */
+export function threadStateQuery(place: ThreadPlace, checkpointId: string | undefined, namespace = '') {
   return queryOptions({
-    queryKey: ['thread-state', ...keyOf(place), checkpointId ?? null],
-    queryFn: ({ signal }) =>
-      ask<ThreadState>(
-        checkpointId === undefined ? at`${pathOf(place)}/state` : at`${pathOf(place)}/state/${checkpointId}`,
-        {
-          workspaceId: place.workspaceId,
-          signal,
-        },
-      ),
+    queryKey: ['thread-state', ...keyOf(place), checkpointId ?? null, namespace],
+    queryFn: ({ signal }) => readThreadState(place, { checkpointId, namespace }, signal),
     // A checkpoint never changes, though what its tasks came to may still come.
     ...(checkpointId !== undefined && { staleTime: 10_000 }),
   });
 }
 
-/** The checkpoints of a thread, newest first, in pages and without their values. */
-export function threadHistoryQuery(place: ThreadPlace) {
+/** Reads the state at a checkpoint of the root graph, or of a subgraph. @throws PlatformError */
+export function readThreadState(
+  place: ThreadPlace,
+  { checkpointId, namespace = '' }: { checkpointId?: string | undefined; namespace?: string },
+  signal?: AbortSignal,
+): Promise<ThreadState> {
+  const { workspaceId } = place;
+  if (namespace !== '')
+    return ask<ThreadState>(at`${pathOf(place)}/state/checkpoint`, {
+      method: 'POST',
+      workspaceId,
+      signal,
+      body: {
+        checkpoint: { checkpoint_ns: namespace, ...(checkpointId !== undefined && { checkpoint_id: checkpointId }) },
+      },
+    });
+  const path = checkpointId === undefined ? at`${pathOf(place)}/state` : at`${pathOf(place)}/state/${checkpointId}`;
+  return ask<ThreadState>(path, { workspaceId, signal });
+}
+
+/** Reads the newest state with those of the subgraphs that wait under it. @throws PlatformError */
+export function readNestedState(place: ThreadPlace): Promise<ThreadState> {
+  const { workspaceId } = place;
+  return ask<ThreadState>(at`${pathOf(place)}/state`, { workspaceId, query: { subgraphs: true } });
+}
+
+/** Writes to the state of a thread, and thereby makes a checkpoint. @throws PlatformError */
+export async function updateThreadState(place: ThreadPlace, update: ThreadStateUpdate): Promise<string> {
+  const { checkpoint_id: id } = await ask<{ checkpoint_id: string }>(at`${pathOf(place)}/state`, {
+    method: 'POST',
+    workspaceId: place.workspaceId,
+    body: update,
+  });
+  return id;
+}
+
+/** Makes a run on a thread. @throws PlatformError */
+export function createRun(place: ThreadPlace, request: RunCreateStateful): Promise<Run> {
+  return ask<Run>(at`${pathOf(place)}/runs`, { method: 'POST', workspaceId: place.workspaceId, body: request });
+}
+
+/** The checkpoints of the graph in `namespace`, newest first, in pages and without their values. */
+export function threadHistoryQuery(place: ThreadPlace, namespace = '') {
   return infiniteQueryOptions({
-    queryKey: ['thread-history', ...keyOf(place)],
-    queryFn: ({ signal, pageParam }) =>
-      ask<ListedCheckpoint[]>(at`${pathOf(place)}/history`, {
-        method: 'POST',
-        workspaceId: place.workspaceId,
-        signal,
-        body: { limit: HISTORY_PAGE, select: CHECKPOINT_FIELDS, ...(pageParam !== null && { before: pageParam }) },
-      }),
+    queryKey: ['thread-history', ...keyOf(place), namespace],
+    queryFn: ({ signal, pageParam }) => listCheckpoints(place, { namespace, before: pageParam }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => (page.length < HISTORY_PAGE ? undefined : page.at(-1)?.checkpoint_id),
+  });
+}
+
+/** Lists a page of checkpoints, newest first. @throws PlatformError */
+export function listCheckpoints(
+  place: ThreadPlace,
+  { namespace, before = null }: { namespace: string; before?: string | null | undefined },
+  signal?: AbortSignal,
+): Promise<ListedCheckpoint[]> {
+  return ask<ListedCheckpoint[]>(at`${pathOf(place)}/history`, {
+    method: 'POST',
+    workspaceId: place.workspaceId,
+    signal,
+    body: {
+      limit: HISTORY_PAGE,
+      select: CHECKPOINT_FIELDS,
+      ...(namespace !== '' && { checkpoint: { checkpoint_ns: namespace } }),
+      ...(before !== null && { before }),
+    },
   });
 }
 
@@ -201,9 +257,5 @@ export async function answerInterrupt(
 
 /** Goes on from where a thread stands, for example from a breakpoint. @throws PlatformError */
 export function goOn(place: ThreadPlace, assistantId: string): Promise<Run> {
-  return ask<Run>(at`${pathOf(place)}/runs`, {
-    method: 'POST',
-    workspaceId: place.workspaceId,
-    body: { assistant_id: assistantId, input: null },
-  });
+  return createRun(place, { assistant_id: assistantId, input: null });
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { Button, missingPermission } from '../../components/button.tsx';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Button, buttonClass, missingPermission } from '../../components/button.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { ask } from '../../platform/ask.ts';
 import { at } from '../../platform/path.ts';
@@ -68,6 +68,16 @@ export function RunActions({ feed, place, facts }: RunActionsProps) {
         >
           Run again
         </Button>
+      )}
+      {!isRunning && (
+        <Link
+          to="/w/$workspaceId/deployments/$deploymentId/threads/$threadId/runs/$runId/replay"
+          params={place}
+          search={{}}
+          className={buttonClass()}
+        >
+          Replay in shadow
+        </Link>
       )}
       <Fault error={cancel.error ?? again.error} />
     </>

@@ -10,6 +10,8 @@ export interface RunFacts {
   revisionId: string | null;
   attempt: number | undefined;
   attempts: JournalRunDetail['attempts'];
+  models: JournalRunDetail['models'];
+  tools: JournalRunDetail['tools'];
   createdAt: string | null;
   startedAt: string | null;
   endedAt: string | null;
@@ -43,6 +45,8 @@ export function joinFacts(
     revisionId: journal?.revision_id ?? null,
     attempt: journal?.attempt,
     attempts: journal?.attempts ?? [],
+    models: journal?.models ?? [],
+    tools: journal?.tools ?? [],
     createdAt: journal?.created_at ?? run?.created_at ?? null,
     startedAt: journal?.started_at ?? null,
     endedAt: journal?.ended_at ?? null,
@@ -63,7 +67,8 @@ export function timesOf({ runId, createdAt, startedAt, endedAt }: RunFacts): Run
 }
 
 /** Arguments that the platform gives each run itself. */
-const OF_THE_PLATFORM = /^(run_id|thread_id|graph_id|assistant_id|user_id|checkpoint.*|langgraph_.*|svc_.*|__.*)$/;
+export const OF_THE_PLATFORM =
+  /^(run_id|thread_id|graph_id|assistant_id|user_id|checkpoint.*|langgraph_.*|svc_.*|__.*)$/;
 
 /**
  * Returns the body of a request that makes the same run again, from the state before it; undefined where the run does not

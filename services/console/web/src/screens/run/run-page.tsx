@@ -9,11 +9,14 @@ import { Missing } from '../../components/missing.tsx';
 import { Page } from '../../components/page.tsx';
 import { useLive } from '../../live/live.ts';
 import { deploymentRunQuery, isActive, journalRunQuery, type RunPlace } from '../../platform/runs.ts';
+import { GraphSection } from './graph-section.tsx';
 import { Inspector } from './inspector.tsx';
 import { RunActions } from './run-actions.tsx';
 import { joinFacts, type RunFacts, timesOf } from './run-facts.ts';
 import { RunQuestions } from './run-questions.tsx';
 import { RunSummary, shortId } from './run-summary.tsx';
+import { RunUsage } from './run-usage.tsx';
+import { RunWebhooks } from './run-webhooks.tsx';
 import { TimelineView } from './timeline-view.tsx';
 import { useFeed, useRunFeed } from './use-run-feed.ts';
 
@@ -93,12 +96,15 @@ function ShownRun({ place, facts, title, error }: ShownRunProps) {
     <Page title={title} actions={<RunActions {...{ feed, place, facts }} />}>
       <Fault error={error ?? shown.error} onRetry={shown.readAgain} />
       <RunSummary {...{ place, facts }} />
+      <RunUsage models={facts.models} tools={facts.tools} />
       {facts.error && (
         <p className="rounded border border-fault bg-card px-3 py-2 break-words whitespace-pre-wrap text-fault">
           {facts.error.error}: {facts.error.message}
         </p>
       )}
       {waiting !== '' && <RunQuestions place={place} ids={waiting.split(' ')} />}
+      <GraphSection {...{ place, feed, isRunning }} assistantId={facts.assistantId} />
+      <RunWebhooks {...{ place, isRunning }} />
       <div className="grid grow gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]">
         <div className="flex h-[max(20rem,65dvh)] min-w-0 flex-col gap-2">
           <h2 className="sr-only">What happened</h2>

@@ -10,6 +10,7 @@ import { deploymentsQuery } from '../../platform/deployments.ts';
 import { runFacetsQuery } from '../../platform/runs.ts';
 import { useWorkspace } from '../../session/session.ts';
 import { CancelRuns } from './cancel-runs.tsx';
+import { ReplayRuns } from './replay-runs.tsx';
 import { type RunFilters, selectionOf } from './run-filters.ts';
 import { RunStatistics } from './run-statistics.tsx';
 import { RunsFilterForm, StatusChips } from './runs-filter-form.tsx';
@@ -56,7 +57,10 @@ export function RunsPage() {
       <RunStatistics {...{ workspaceId, filters }} />
       <div className="flex flex-wrap items-center justify-between gap-2">
         <StatusChips filters={filters} facets={facets.data} onChange={change} />
-        <CancelRuns runs={selection.runs} onDone={() => selection.selectAll(false)} />
+        <div className="flex flex-wrap gap-2">
+          <ReplayRuns runs={selection.runs} />
+          <CancelRuns runs={selection.runs} onDone={() => selection.selectAll(false)} />
+        </div>
       </div>
       <details className="rounded border border-line bg-card p-2 lg:hidden">
         <summary className="cursor-pointer font-medium">Filters</summary>

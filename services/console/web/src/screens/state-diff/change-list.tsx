@@ -1,13 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
+import { JsonChangeView } from '../../components/json-change-view.tsx';
 import type { JsonChange } from '../../components/json-diff.ts';
-import { JsonView } from '../../components/json-view.tsx';
 
-const KINDS = {
-  added: { sign: '+', word: 'Added', colour: 'text-good' },
-  removed: { sign: '−', word: 'Removed', colour: 'text-fault' },
-  changed: { sign: '±', word: 'Changed', colour: 'text-wait' },
-};
 const ROW_PX = 96;
 
 /** The differences of two states, each with its place, the nodes that wrote there, and both values. */
@@ -42,7 +37,9 @@ export function ChangeList({
             style={{ transform: `translateY(${start}px)` }}
             className="absolute inset-x-0 top-0 border-b border-line p-3"
           >
-            <Change change={changes[index]!} writers={writers?.get(String(changes[index]!.path[0])) ?? []} />
+            <JsonChangeView change={changes[index]!} whole="the whole state">
+              <Writers names={writers?.get(String(changes[index]!.path[0])) ?? []} />
+            </JsonChangeView>
           </article>
         ))}
       </div>
@@ -50,31 +47,11 @@ export function ChangeList({
   );
 }
 
-function Change({
-  change: { path, kind, before, after },
-  writers,
-}: {
-  change: JsonChange;
-  writers: readonly string[];
-}) {
-  const { sign, word, colour } = KINDS[kind];
+function Writers({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return null;
   return (
-    <div className="flex min-w-0 flex-col gap-2">
-      <p className="flex flex-wrap items-baseline gap-x-3">
-        <span className={`font-semibold ${colour}`}>
-          <span aria-hidden="true">{sign}</span> {word}
-        </span>
-        <code className="min-w-0 break-all">{path.length > 0 ? path.join(' › ') : 'the whole state'}</code>
-        {writers.length > 0 && (
-          <span className="text-faint">
-            written by <strong>{writers.join(', ')}</strong>
-          </span>
-        )}
-      </p>
-      <div className={`grid min-w-0 gap-2 ${kind === 'changed' ? 'md:grid-cols-2' : ''}`}>
-        {kind !== 'added' && <JsonView name="before" value={before} />}
-        {kind !== 'removed' && <JsonView name="after" value={after} />}
-      </div>
-    </div>
+    <span className="text-faint">
+      written by <strong>{names.join(', ')}</strong>
+    </span>
   );
 }

@@ -1,36 +1,52 @@
-import type { ThreadState } from '@runyard/contracts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Fault } from '../../components/fault.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { Messages } from '../../components/messages.tsx';
 import { messagesOf } from '../../components/messages-content.ts';
-import { Time } from '../../components/time.tsx';
 import { type ThreadPlace, threadQuery, threadStateQuery } from '../../platform/threads.ts';
 import { AnswerForm } from '../inbox/answer-form.tsx';
-import { describeCheckpoint, writersOf } from './checkpoint-tree.ts';
+import { CheckpointSummary } from './checkpoint-summary.tsx';
+import { NamespacePath } from './namespace-path.tsx';
+import { Subgraphs } from './subgraphs.tsx';
+import { TimeTravel } from './time-travel.tsx';
 
-/** The state of a thread at a checkpoint, and which node wrote it. */
-export function CheckpointDetail({ place, checkpointId }: { place: ThreadPlace; checkpointId: string | undefined }) {
+interface CheckpointDetailProps {
+  place: ThreadPlace;
+  /** Undefined for the newest. */
+  checkpointId: string | undefined;
+  /** The subgraph that the checkpoint is of, empty for the whole graph. */
+  namespace: string;
+}
+
+/** The state of a thread at a checkpoint, which node wrote it, and the ways to go on from it. */
+export function CheckpointDetail({ place, checkpointId, namespace }: CheckpointDetailProps) {
   const state = useQuery({
-    ...threadStateQuery(place, checkpointId),
+    ...threadStateQuery(place, checkpointId, namespace),
     placeholderData: (before) => before,
   });
   const messages = messagesOf(state.data?.values);
   const hasState = state.data?.checkpoint_id !== null && state.data !== undefined;
+  const isNewest = checkpointId === undefined;
   return (
     <div
       className={`flex min-w-0 flex-col gap-6 ${state.isPlaceholderData ? 'opacity-60' : ''}`}
       aria-busy={state.isFetching}
     >
+      {namespace !== '' && <NamespacePath namespace={namespace} checkpoint={state.data?.checkpoint} />}
       <Fault error={state.error} onRetry={() => void state.refetch()} />
       {state.isPending && <Loading what="the state" />}
-      {state.data && !hasState && <p className="text-faint">The thread has no state yet.</p>}
+      {state.data && !hasState && <p className="text-faint">There is no state yet.</p>}
       {state.data && hasState && (
         <>
-          <Written place={place} state={state.data} isNewest={checkpointId === undefined} />
-          {checkpointId === undefined && <Questions place={place} />}
+          <CheckpointSummary
+            place={place}
+            state={state.data}
+            isNewest={isNewest}
+            actions={<TimeTravel place={place} state={state.data} isStale={state.isPlaceholderData} />}
+          />
+          {isNewest && namespace === '' && <Questions place={place} />}
+          <Subgraphs place={place} checkpoint={state.data} />
           {messages && messages.length > 0 && (
             <section aria-labelledby="messages" className="flex min-w-0 flex-col gap-2">
               <h2 id="messages" className="text-base font-semibold">
@@ -48,69 +64,6 @@ export function CheckpointDetail({ place, checkpointId }: { place: ThreadPlace; 
         </>
       )}
     </div>
-  );
-}
-
-/** Says how a checkpoint came to be, and what comes next. */
-function Written({ place, state, isNewest }: { place: ThreadPlace; state: ThreadState; isNewest: boolean }) {
-  const { metadata, next, tasks, created_at: at } = state;
-  const runId = metadata?.run_id;
-  const writes = metadata?.writes;
-  return (
-    <section aria-labelledby="checkpoint" className="flex min-w-0 flex-col gap-2">
-      <h2 id="checkpoint" className="text-base font-semibold">
-        {isNewest ? 'Newest checkpoint' : 'Checkpoint'}
-      </h2>
-      <p className="flex flex-wrap gap-x-3">
-        <span>
-          Step {String(metadata?.step ?? '–')}, written by <strong>{describeCheckpoint(state)}</strong>
-        </span>
-        <span className="text-faint">
-          <Time at={at} />
-        </span>
-        {typeof runId === 'string' && (
-          <Link
-            to="/w/$workspaceId/deployments/$deploymentId/threads/$threadId/runs/$runId"
-            params={{ ...place, runId }}
-          >
-            Run
-          </Link>
-        )}
-        {state.checkpoint_id !== null && (
-          <Link
-            to="/w/$workspaceId/deployments/$deploymentId/threads/$threadId/diff"
-            params={place}
-            search={{ to: state.checkpoint_id }}
-          >
-            What changed
-          </Link>
-        )}
-      </p>
-      {writersOf(state).length > 0 && (
-        <details>
-          <summary className="cursor-pointer text-xs font-semibold">What was written</summary>
-          <div className="mt-2">
-            <JsonView name="writes" value={writes} />
-          </div>
-        </details>
-      )}
-      {tasks.length > 0 ? (
-        <ul aria-label="Tasks after this checkpoint" className="flex flex-col gap-1">
-          {tasks.map(({ id, name, error, interrupts, result }) => (
-            <li key={id} className="flex flex-wrap gap-x-2">
-              <span className="text-faint">Next:</span> <code>{name}</code>
-              {error && <span className="text-fault">✕ {error}</span>}
-              {interrupts.length > 0 && <span className="text-wait">● waits for an answer</span>}
-              {!error && interrupts.length === 0 && (
-                <span className="text-faint">{result === null || result === undefined ? 'not run' : 'has run'}</span>
-              )}
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <p className="text-faint">{next.length > 0 ? `Next: ${next.join(', ')}` : 'Nothing comes next.'}</p>
-      )}
-    </section>
   );
 }
 

@@ -63,7 +63,8 @@ export function describeCheckpoint(checkpoint: Pick<ListedCheckpoint, 'metadata'
   if (source === 'input') return 'Input';
   if (source === 'fork') return 'Fork';
   if (source === 'update') return writers.length > 0 ? `Update as ${writers.join(', ')}` : 'Update';
-  return writers.length > 0 ? writers.join(', ') : 'Start';
+  if (writers.length > 0) return writers.join(', ');
+  return Number(checkpoint.metadata?.step) > 0 ? 'Nothing written' : 'Start';
 }
 
 function firstFree(open: readonly (string | undefined)[]): number {

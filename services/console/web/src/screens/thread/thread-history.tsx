@@ -7,20 +7,28 @@ import { Loading } from '../../components/loading.tsx';
 import { Time } from '../../components/time.tsx';
 import { type ThreadPlace, threadHistoryQuery } from '../../platform/threads.ts';
 import { type CheckpointRow, checkpointTree, describeCheckpoint } from './checkpoint-tree.ts';
+import { nodeOf } from './namespace.ts';
 
 const SIGNS = { self: '●', passes: '│', joins: '╯', empty: ' ' };
 /** More branches than these are drawn as one. */
 const LANES_MAX = 8;
 
-/** The checkpoints of a thread as a tree of forks, newest first. Each leads to its state. */
-export function ThreadHistory({ place, checkpointId }: { place: ThreadPlace; checkpointId: string | undefined }) {
-  const history = useInfiniteQuery(threadHistoryQuery(place));
+interface ThreadHistoryProps {
+  place: ThreadPlace;
+  checkpointId: string | undefined;
+  /** The subgraph whose checkpoints are shown, empty for the whole graph. */
+  namespace: string;
+}
+
+/** The checkpoints of a graph as a tree of forks, newest first. Each leads to its state. */
+export function ThreadHistory({ place, checkpointId, namespace }: ThreadHistoryProps) {
+  const history = useInfiniteQuery(threadHistoryQuery(place, namespace));
   const rows = useMemo(() => checkpointTree(history.data?.pages.flat() ?? []), [history.data]);
   const newest = rows[0]?.id;
   return (
     <section aria-labelledby="history" className="flex min-w-0 flex-col gap-2">
       <h2 id="history" className="text-base font-semibold">
-        History
+        {namespace === '' ? 'History' : `History of ${nodeOf(namespace)}`}
       </h2>
       <Fault error={history.error} onRetry={() => void history.refetch()} />
       {history.isPending && <Loading what="the history" />}
@@ -34,6 +42,7 @@ export function ThreadHistory({ place, checkpointId }: { place: ThreadPlace; che
             <CheckpointItem
               key={row.id}
               row={row}
+              namespace={namespace}
               isCurrent={row.id === (checkpointId ?? newest)}
               isNewest={row.id === newest}
             />
@@ -54,7 +63,14 @@ export function ThreadHistory({ place, checkpointId }: { place: ThreadPlace; che
   );
 }
 
-function CheckpointItem({ row, isCurrent, isNewest }: { row: CheckpointRow; isCurrent: boolean; isNewest: boolean }) {
+interface CheckpointItemProps {
+  row: CheckpointRow;
+  namespace: string;
+  isCurrent: boolean;
+  isNewest: boolean;
+}
+
+function CheckpointItem({ row, namespace, isCurrent, isNewest }: CheckpointItemProps) {
   const { checkpoint, lanes, forks, isTip, lane } = row;
   const waits = checkpoint.interrupts.length > 0;
   const failed = checkpoint.tasks.some(({ error }) => error !== null && error !== undefined);
@@ -63,7 +79,7 @@ function CheckpointItem({ row, isCurrent, isNewest }: { row: CheckpointRow; isCu
       <Link
         from="/w/$workspaceId/deployments/$deploymentId/threads/$threadId"
         to="."
-        search={isNewest ? {} : { checkpoint: row.id }}
+        search={{ ...(namespace !== '' && { ns: namespace }), ...(!isNewest && { checkpoint: row.id }) }}
         aria-current={isCurrent ? 'true' : undefined}
         activeOptions={{ exact: true, includeSearch: true }}
         resetScroll={false}

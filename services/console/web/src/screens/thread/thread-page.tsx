@@ -13,7 +13,7 @@ import { Time } from '../../components/time.tsx';
 import { useLive } from '../../live/live.ts';
 import { useThrottled } from '../../live/use-throttled.ts';
 import { PlatformError } from '../../platform/ask.ts';
-import { copyThread, deleteThread, type ThreadPlace, threadQuery, threadStateQuery } from '../../platform/threads.ts';
+import { copyThread, deleteThread, type ThreadPlace, threadQuery } from '../../platform/threads.ts';
 import { useWorkspace } from '../../session/session.ts';
 import { errorText } from '../chat/chat-state.ts';
 import { CheckpointDetail } from './checkpoint-detail.tsx';
@@ -25,7 +25,7 @@ const ROUTE = '/signed-in/w/$workspaceId/deployments/$deploymentId/threads/$thre
 /** A thread: what was said, its state, its runs, and how it came to be. */
 export function ThreadPage() {
   const place = useParams({ from: ROUTE });
-  const { checkpoint } = useSearch({ from: ROUTE });
+  const { checkpoint, ns = '' } = useSearch({ from: ROUTE });
   const thread = useQuery(threadQuery(place));
   useRefetchedThread(place);
   if (thread.error instanceof PlatformError && thread.error.status === 404 && !thread.data) {
@@ -62,9 +62,9 @@ export function ThreadPage() {
         </details>
       )}
       <div className="grid min-w-0 items-start gap-6 lg:grid-cols-[minmax(0,1fr)_24rem]">
-        <CheckpointDetail place={place} checkpointId={checkpoint} />
+        <CheckpointDetail place={place} checkpointId={checkpoint} namespace={ns} />
         <div className="flex min-w-0 flex-col gap-6">
-          <ThreadHistory place={place} checkpointId={checkpoint} />
+          <ThreadHistory place={place} checkpointId={checkpoint} namespace={ns} />
           <ThreadRuns place={place} />
         </div>
       </div>
@@ -87,7 +87,7 @@ function useRefetchedThread(place: ThreadPlace): void {
   const refetch = useThrottled(() => {
     const { workspaceId, deploymentId, threadId } = place;
     void queryClient.invalidateQueries(threadQuery(place));
-    void queryClient.invalidateQueries(threadStateQuery(place, undefined));
+    void queryClient.invalidateQueries({ queryKey: ['thread-state', workspaceId, deploymentId, threadId, null] });
     void queryClient.invalidateQueries({ queryKey: ['thread-history', workspaceId, deploymentId, threadId] });
     void queryClient.invalidateQueries({ queryKey: ['thread-runs', workspaceId, deploymentId, threadId] });
   });
