@@ -112,7 +112,11 @@ export function AssistantForm({ place, start, graphs, action, metadataHint, onCa
       {refused === undefined && <Fault error={save.error} />}
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look="first" unavailable={save.isPending ? 'It is being saved' : undefined}>
+        <Button
+          type="submit"
+          look="first"
+          unavailable={save.isPending ? 'It is being saved' : schemas.isPending ? 'Its form is being read' : undefined}
+        >
           {action}
         </Button>
       </div>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useRef } from 'react';
 import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { JsonView } from '../../components/json-view.tsx';
@@ -23,7 +23,7 @@ import { useFeed, useRunFeed } from './use-run-feed.ts';
 const ROUTE = '/w/$workspaceId/deployments/$deploymentId/threads/$threadId/runs/$runId';
 /** The journal has the end of a run a moment after the run has ended. */
 const JOURNAL_EVERY_MS = 2_000;
-const JOURNAL_TRIES = 10;
+const JOURNAL_LATE_MS = 20_000;
 
 /** A run: what it is, what happened in it, and what it waits for. */
 export function RunPage() {
@@ -34,10 +34,14 @@ export function RunPage() {
   );
   const run = useQuery(deploymentRunQuery(place));
   const hasEnded = run.data ? !isActive(run.data.status) : false;
+  const seenEnd = useRef<{ runId: string; at: number }>(undefined);
+  if (hasEnded && seenEnd.current?.runId !== runId) seenEnd.current = { runId, at: Date.now() };
   const journal = useQuery({
     ...journalRunQuery(place),
-    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
-      hasEnded && !data?.ended_at && dataUpdateCount < JOURNAL_TRIES ? JOURNAL_EVERY_MS : false,
+    refetchInterval: ({ state: { data } }) =>
+      hasEnded && !data?.ended_at && Date.now() - (seenEnd.current?.at ?? 0) < JOURNAL_LATE_MS
+        ? JOURNAL_EVERY_MS
+        : false,
   });
   useLive({ kind: 'runs', workspaceId }, ({ event, data }) => {
     if (event !== 'runs_changed') return;
