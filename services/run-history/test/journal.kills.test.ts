@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RunStatistics } from '@runyard/contracts';
+import type { RunStatistics, Usage } from '@runyard/contracts';
 import { waitFor, withDatabaseClient } from '@runyard/test-kit';
 import { expect, it, onTestFinished } from 'vitest';
 import { runEvent, successOf, TestHistory } from './support/history.ts';
@@ -8,6 +8,14 @@ import { runEvent, successOf, TestHistory } from './support/history.ts';
 const RUNS = 4_000;
 const CHUNK = 100;
 const KILLS = 4;
+const CACHED = { cache_read_tokens: 0, cache_creation_tokens: 0, reasoning_tokens: 0 };
+const USED = {
+  attempt: 1,
+  models: [
+    { provider: 'openai', model: 'small', calls: 2, failed: 0, input_tokens: 100, output_tokens: 10, ...CACHED },
+  ],
+  tools: [{ name: 'look', calls: 1, failed: 0 }],
+};
 
 it.each(['kafka', 'redis'] as const)(
   'every run is in the journal and counted once over %s, whatever is killed or cut meanwhile',
@@ -21,7 +29,7 @@ it.each(['kafka', 'redis'] as const)(
       await history.publish(
         ...runs.flatMap((run, index) =>
           index % 10 > 0
-            ? successOf(run)
+            ? successOf(run).toSpliced(2, 0, runEvent(run, 'used', USED, 15))
             : [
                 runEvent(run, 'created', { graph_id: 'agent', metadata: {} }),
                 runEvent(run, 'started', { attempt: 1 }, 10),
@@ -44,6 +52,14 @@ it.each(['kafka', 'redis'] as const)(
     const { body: statistics } = await history.call<RunStatistics>('POST', '/v2/runs/statistics', { body });
     expect(statistics.total).toMatchObject({
       ...{ created: RUNS, success: RUNS * 0.9, error: RUNS * 0.1, retried: RUNS * 0.1, timeout: 0, interrupted: 0 },
+    });
+    const asked = { start_time: body.start_time, step: 'all' };
+    const { body: usage } = await history.call<Usage>('POST', '/v2/runs/usage', { body: asked });
+    expect(usage.total).toMatchObject({
+      runs: RUNS,
+      model_calls: RUNS * 0.9 * 2,
+      tool_calls: RUNS * 0.9,
+      total_tokens: RUNS * 0.9 * 110,
     });
     expect(await countOf(history, 'run_attempt')).toBe(RUNS * 0.2);
     expect(await countOf(history, 'run')).toBe(RUNS);
