@@ -83,9 +83,13 @@ export class EndWriter {
   /** Writes what the attempt has used, which is no reason to withhold its end. */
   async #writeUsage({ kind }: Ending): Promise<void> {
     const { usage, logger, run } = this.#options;
-    // Whoever has lost a run waits for nobody.
-    const write = kind === 'drop' ? usage.flush() : this.#writeWithRetries(() => usage.flush(), isTimeoutOrOutOfMemory);
-    await write.catch((error: unknown) => logger.error('usage of a run not stored', { runId: run.runId, error }));
+    const isLost = kind === 'drop';
+    const write = isLost ? usage.flush() : this.#writeWithRetries(() => usage.flush(), isTimeoutOrOutOfMemory);
+    const written = write.catch((error: unknown) => {
+      logger.error('usage of a run not stored', { runId: run.runId, error });
+    });
+    // The slot of a run that has another owner is free at once.
+    if (!isLost) await written;
   }
 
   async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {
