@@ -104,7 +104,7 @@ async function everythingOf(thread: string): Promise<string> {
 async function open(path: string): Promise<Page> {
   const { page, faults } = await pages.open(path);
   onTestFinished(() => {
-    // Browsers report every 404: of the journal, which has a run a moment later, and of what was deleted.
+    // Browsers report every 404, also those of what was deleted on purpose.
     faults.splice(0, faults.length, ...faults.filter((text) => !text.includes('404 (Not Found)')));
   });
   return page;

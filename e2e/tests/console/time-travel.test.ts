@@ -1,6 +1,6 @@
 import type { ThreadState } from '@langchain/langgraph-sdk';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startBrowser } from '../../harness/browser.ts';
 import { newClient } from '../../harness/client.ts';
 import { makePerson, openPages, type Pages } from '../../harness/console.ts';
@@ -86,11 +86,7 @@ async function runToEnd(graph: string, input: Record<string, unknown>): Promise<
 const pageOf = (thread: string) => `/deployments/${deploymentId}/threads/${thread}`;
 
 async function openThread(thread: string): Promise<Page> {
-  const { page, faults } = await pages.open(pageOf(thread));
-  onTestFinished(() => {
-    // The journal has a run a moment later than the page of the run asks for it, and browsers report every 404.
-    faults.splice(0, faults.length, ...faults.filter((text) => !text.includes('404 (Not Found)')));
-  });
+  const { page } = await pages.open(pageOf(thread));
   return page;
 }
 

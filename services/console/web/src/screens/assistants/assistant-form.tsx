@@ -5,6 +5,7 @@ import { Fault } from '../../components/fault.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { JsonEditor, parseJson } from '../../components/json-editor.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { type ReadField, SchemaField } from '../../components/schema-field.tsx';
 import { PlatformError } from '../../platform/ask.ts';
 import { type AssistantPlace, assistantSchemasQuery } from '../../platform/assistants.ts';
 import {
@@ -14,7 +15,6 @@ import {
   faultsOfDraft,
   fieldOfSentence,
 } from './assistant-request.ts';
-import { ContextField, type ReadContext } from './context-field.tsx';
 
 interface AssistantFormProps {
   place: Omit<AssistantPlace, 'assistantId'>;
@@ -34,7 +34,7 @@ export function AssistantForm({ place, start, graphs, action, metadataHint, onCa
   const [draft, setDraft] = useState(start);
   const [texts, setTexts] = useState({ config: print(start.config), metadata: print(start.metadata) });
   const [faults, setFaults] = useState(new Map<DraftField, string>());
-  const readContext = useRef<ReadContext>(undefined);
+  const readContext = useRef<ReadField>(undefined);
   const schemas = useQuery(assistantSchemasQuery(workspaceId, deploymentId, draft.graph));
   const save = useMutation({ mutationFn: onSave });
   const refused = save.error instanceof PlatformError ? fieldOfSentence(save.error.message) : undefined;
@@ -97,7 +97,8 @@ export function AssistantForm({ place, start, graphs, action, metadataHint, onCa
       {schemas.isPending ? (
         <Loading what="the configuration of the graph" />
       ) : (
-        <ContextField
+        <SchemaField
+          label="Context"
           key={draft.graph}
           schema={configurationSchema(schemas.data)}
           start={start.context}

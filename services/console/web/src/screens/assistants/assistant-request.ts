@@ -1,7 +1,6 @@
 import type { Assistant, AssistantCreate, AssistantPatch } from '@runyard/contracts';
+import { isJsonObject, type JsonObject, orUndefined, stableJson } from '../../components/json-objects.ts';
 import type { JsonSchema } from '../../components/schema-form-fields.ts';
-
-type Json = Record<string, unknown>;
 
 /** An assistant as a form has it. `config` is without what the graph is configured with: that is `context`. */
 export interface AssistantDraft {
@@ -27,7 +26,7 @@ export const EMPTY_DRAFT: AssistantDraft = {
 /** Returns the draft to change an assistant by. */
 export function draftOf({ graph_id: graph, name, description, context, config, metadata }: Assistant): AssistantDraft {
   const { configurable, ...otherConfig } = config;
-  const configured = { ...(configurable as Json | undefined), ...context };
+  const configured = { ...(configurable as JsonObject | undefined), ...context };
   return {
     graph,
     name,
@@ -43,9 +42,9 @@ export function faultsOfDraft(draft: AssistantDraft): Map<DraftField, string> {
   const faults = new Map<DraftField, string>();
   if (draft.name.trim() === '') faults.set('name', 'An assistant needs a name');
   for (const part of ['context', 'config', 'metadata'] as const) {
-    if (draft[part] !== undefined && !isObject(draft[part])) faults.set(part, 'Write it as an object: { … }');
+    if (draft[part] !== undefined && !isJsonObject(draft[part])) faults.set(part, 'Write it as an object: { … }');
   }
-  if (isObject(draft.config) && Object.hasOwn(draft.config, 'configurable'))
+  if (isJsonObject(draft.config) && Object.hasOwn(draft.config, 'configurable'))
     faults.set('config', 'The context is what it has as `configurable`: write it there');
   return faults;
 }
@@ -63,31 +62,34 @@ export function creationOf(draft: AssistantDraft): AssistantCreate {
     graph_id: graph,
     name: name.trim(),
     ...(description.trim() !== '' && { description: description.trim() }),
-    ...(context !== undefined && { context: context as Json }),
-    ...(config !== undefined && { config: config as Json }),
-    ...(metadata !== undefined && { metadata: metadata as Json }),
+    ...(context !== undefined && { context: context as JsonObject }),
+    ...(config !== undefined && { config: config as JsonObject }),
+    ...(metadata !== undefined && { metadata: metadata as JsonObject }),
   };
 }
 
 /** Returns the request that changes an assistant to a draft: only what differs; undefined where nothing does. */
 export function patchOf(assistant: Assistant, draft: AssistantDraft): AssistantPatch | undefined {
   const before = draftOf(assistant);
-  const isChanged = (part: keyof AssistantDraft) => stable(before[part]) !== stable(draft[part]);
+  const isChanged = (part: keyof AssistantDraft) => stableJson(before[part] ?? {}) !== stableJson(draft[part] ?? {});
   const patch: AssistantPatch = {
     ...(isChanged('graph') && { graph_id: draft.graph }),
     ...(isChanged('name') && { name: draft.name.trim() }),
     ...(isChanged('description') && { description: draft.description.trim() || null }),
-    ...(isChanged('context') && { context: (draft.context ?? {}) as Json }),
+    ...(isChanged('context') && { context: (draft.context ?? {}) as JsonObject }),
     // A config that is sent alone would take the context away, which is a part of it.
-    ...(isChanged('config') && { config: (draft.config ?? {}) as Json, context: (draft.context ?? {}) as Json }),
-    ...(isChanged('metadata') && { metadata: (draft.metadata ?? {}) as Json }),
+    ...(isChanged('config') && {
+      config: (draft.config ?? {}) as JsonObject,
+      context: (draft.context ?? {}) as JsonObject,
+    }),
+    ...(isChanged('metadata') && { metadata: (draft.metadata ?? {}) as JsonObject }),
   };
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
 /** Returns the keys of the metadata that a draft leaves out. The platform keeps these, as it merges. */
 export function keptKeys({ metadata }: Assistant, draft: AssistantDraft): string[] {
-  const written = isObject(draft.metadata) ? draft.metadata : {};
+  const written = isJsonObject(draft.metadata) ? draft.metadata : {};
   return Object.keys(metadata).filter((key) => !Object.hasOwn(written, key));
 }
 
@@ -99,20 +101,5 @@ export function configurationSchema(
 }
 
 function withFields(schema: JsonSchema | null | undefined): JsonSchema | null {
-  return isObject(schema?.properties) && Object.keys(schema.properties).length > 0 ? schema : null;
-}
-
-function orUndefined(value: Json): Json | undefined {
-  return Object.keys(value).length > 0 ? value : undefined;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Returns JSON in which the order of keys says nothing; an empty object is as good as none. */
-function stable(value: unknown): string {
-  const sorted = (_: string, inner: unknown) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner;
-  return JSON.stringify(value ?? {}, sorted);
+  return isJsonObject(schema?.properties) && Object.keys(schema.properties).length > 0 ? schema : null;
 }

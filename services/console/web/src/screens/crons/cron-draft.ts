@@ -1,8 +1,7 @@
 import type { Cron, CronCreate, CronPatch } from '@runyard/contracts';
+import { isJsonObject, type JsonObject, orUndefined, stableJson } from '../../components/json-objects.ts';
 import { toLocalField } from '../../components/time.tsx';
 import { isUuid } from '../../platform/uuid.ts';
-
-type Json = Record<string, unknown>;
 
 /** A cron as a form has it. */
 export interface CronDraft {
@@ -87,8 +86,10 @@ export function faultsOfDraft(draft: CronDraft): Map<CronField, string> {
   if (draft.thread.trim() !== '' && !isUuid(draft.thread.trim()))
     faults.set('thread', 'The id of a thread is a UUID; leave it empty for a new thread each time');
   for (const field of ['metadata', 'more'] as const)
-    if (draft[field] !== undefined && !isObject(draft[field])) faults.set(field, 'Write it as an object: { … }');
-  const doubled = isObject(draft.more) ? Object.keys(draft.more).filter((key) => Object.hasOwn(OWN_FIELDS, key)) : [];
+    if (draft[field] !== undefined && !isJsonObject(draft[field])) faults.set(field, 'Write it as an object: { … }');
+  const doubled = isJsonObject(draft.more)
+    ? Object.keys(draft.more).filter((key) => Object.hasOwn(OWN_FIELDS, key))
+    : [];
   if (doubled.length > 0) faults.set('more', `These have fields of their own: ${doubled.join(', ')}`);
   return faults;
 }
@@ -100,7 +101,7 @@ export function faultsOfRemoval(cron: Cron, draft: CronDraft): Map<CronField, st
   if (before.webhook !== '' && draft.webhook.trim() === '')
     faults.set('webhook', 'A webhook can be changed, not taken away: make the cron anew without it');
   for (const field of ['metadata', 'more'] as const) {
-    const written = isObject(draft[field]) ? draft[field] : {};
+    const written = isJsonObject(draft[field]) ? draft[field] : {};
     const missing = Object.keys(before[field] ?? {}).filter((key) => !Object.hasOwn(written, key));
     if (missing.length > 0) faults.set(field, `Keys cannot be taken away: ${missing.join(', ')}`);
   }
@@ -125,7 +126,7 @@ export function fieldOfSentence(sentence: string): CronField | undefined {
 export function creationOf(draft: CronDraft): { threadId: string | undefined; body: CronCreate } {
   const threadId = draft.thread.trim() || undefined;
   const body: CronCreate = {
-    ...(draft.more as Json | undefined),
+    ...(draft.more as JsonObject | undefined),
     assistant_id: draft.assistant,
     schedule: draft.schedule.trim(),
     ...(draft.timezone.trim() !== '' && { timezone: draft.timezone.trim() }),
@@ -134,7 +135,7 @@ export function creationOf(draft: CronDraft): { threadId: string | undefined; bo
     ...(draft.webhook.trim() !== '' && { webhook: draft.webhook.trim() }),
     ...(!draft.isEnabled && { enabled: false }),
     ...(draft.input !== undefined && { input: draft.input }),
-    ...(draft.metadata !== undefined && { metadata: draft.metadata as Json }),
+    ...(draft.metadata !== undefined && { metadata: draft.metadata as JsonObject }),
   };
   return { threadId, body };
 }
@@ -142,9 +143,9 @@ export function creationOf(draft: CronDraft): { threadId: string | undefined; bo
 /** Returns the request that changes a cron to a draft: only what differs; undefined where nothing does. */
 export function patchOf(cron: Cron, draft: CronDraft): CronPatch | undefined {
   const before = draftOf(cron);
-  const isChanged = (field: CronField) => stable(before[field]) !== stable(draft[field]);
-  const more = Object.entries((draft.more ?? {}) as Json).filter(
-    ([key, value]) => stable(((before.more ?? {}) as Json)[key]) !== stable(value),
+  const isChanged = (field: CronField) => stableJson(before[field]) !== stableJson(draft[field]);
+  const more = Object.entries((draft.more ?? {}) as JsonObject).filter(
+    ([key, value]) => stableJson(((before.more ?? {}) as JsonObject)[key]) !== stableJson(value),
   );
   const patch: CronPatch = {
     ...Object.fromEntries(more),
@@ -154,16 +155,16 @@ export function patchOf(cron: Cron, draft: CronDraft): CronPatch | undefined {
     ...(isChanged('onRunCompleted') && { on_run_completed: draft.onRunCompleted }),
     ...(isChanged('webhook') && { webhook: draft.webhook.trim() }),
     ...(isChanged('isEnabled') && { enabled: draft.isEnabled }),
-    ...(stable(before.input ?? null) !== stable(draft.input ?? null) && { input: draft.input ?? null }),
-    ...(isChanged('metadata') && { metadata: (draft.metadata ?? {}) as Json }),
+    ...(stableJson(before.input ?? null) !== stableJson(draft.input ?? null) && { input: draft.input ?? null }),
+    ...(isChanged('metadata') && { metadata: (draft.metadata ?? {}) as JsonObject }),
   };
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
 /** Returns the fields of a request that the form has no field for, without the id that the platform adds to them. */
-function moreOf({ config, ...payload }: Json): Json | undefined {
-  const { configurable, ...others } = isObject(config) ? config : {};
-  const { cron_id: _id, ...own } = isObject(configurable) ? configurable : {};
+function moreOf({ config, ...payload }: JsonObject): JsonObject | undefined {
+  const { configurable, ...others } = isJsonObject(config) ? config : {};
+  const { cron_id: _id, ...own } = isJsonObject(configurable) ? configurable : {};
   const rest = Object.entries(payload).filter(([key]) => !Object.hasOwn(OWN_FIELDS, key));
   const written = orUndefined({ ...others, ...(Object.keys(own).length > 0 && { configurable: own }) });
   return orUndefined({ ...Object.fromEntries(rest), ...(written && { config: written }) });
@@ -171,19 +172,4 @@ function moreOf({ config, ...payload }: Json): Json | undefined {
 
 function timeOf(local: string): string {
   return new Date(local).toISOString();
-}
-
-function orUndefined(value: Json): Json | undefined {
-  return Object.keys(value).length > 0 ? value : undefined;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Returns JSON in which the order of keys says nothing. */
-function stable(value: unknown): string {
-  const sorted = (_: string, inner: unknown) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner;
-  return JSON.stringify(value, sorted) ?? '';
 }

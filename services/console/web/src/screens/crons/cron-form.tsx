@@ -6,13 +6,13 @@ import { Fault } from '../../components/fault.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { JsonEditor, parseJson } from '../../components/json-editor.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { type ReadField, SchemaField } from '../../components/schema-field.tsx';
 import { PlatformError } from '../../platform/ask.ts';
 import { assistantSchemasQuery } from '../../platform/assistants.ts';
 import type { CronsPlace } from '../../platform/crons.ts';
 import { nameOf } from '../assistants/assistant-name.ts';
 import { CheckField } from '../organization/parts/fields.tsx';
 import { type CronDraft, type CronField, faultsOfDraft, faultsOfRemoval, fieldOfSentence } from './cron-draft.ts';
-import { InputField, type ReadInput } from './input-field.tsx';
 import { ScheduleFields } from './schedule-fields.tsx';
 
 interface CronFormProps {
@@ -33,7 +33,7 @@ export function CronForm({ place, start, cron, assistants, action, onCancel, onS
   const [draft, setDraft] = useState(start);
   const [texts, setTexts] = useState({ metadata: print(start.metadata), more: print(start.more) });
   const [faults, setFaults] = useState(new Map<CronField, string>());
-  const readInput = useRef<ReadInput>(undefined);
+  const readInput = useRef<ReadField>(undefined);
   const schemas = useQuery(assistantSchemasQuery(place.workspaceId, place.deploymentId, draft.assistant));
   const save = useMutation({ mutationFn: onSave });
   const refused = save.error instanceof PlatformError ? fieldOfSentence(save.error.message) : undefined;
@@ -116,7 +116,8 @@ export function CronForm({ place, start, cron, assistants, action, onCancel, onS
       {schemas.isLoading ? (
         <Loading what="the input of the graph" />
       ) : (
-        <InputField
+        <SchemaField
+          label="Input"
           key={draft.assistant}
           schema={schema}
           start={start.input}

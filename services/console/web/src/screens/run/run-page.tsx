@@ -1,6 +1,7 @@
+import type { Run } from '@runyard/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { JsonView } from '../../components/json-view.tsx';
@@ -24,6 +25,8 @@ const ROUTE = '/w/$workspaceId/deployments/$deploymentId/threads/$threadId/runs/
 /** The journal has the end of a run a moment after the run has ended. */
 const JOURNAL_EVERY_MS = 2_000;
 const JOURNAL_LATE_MS = 20_000;
+/** It has the beginning of a run so long after that, if events are not late. */
+const JOURNAL_BEHIND_MS = 3_000;
 
 /** A run: what it is, what happened in it, and what it waits for. */
 export function RunPage() {
@@ -36,8 +39,10 @@ export function RunPage() {
   const hasEnded = run.data ? !isActive(run.data.status) : false;
   const seenEnd = useRef<{ runId: string; at: number }>(undefined);
   if (hasEnded && seenEnd.current?.runId !== runId) seenEnd.current = { runId, at: Date.now() };
+  const isInJournal = useIsInJournal(run.isError ? null : run.data);
   const journal = useQuery({
     ...journalRunQuery(place),
+    enabled: isInJournal,
     refetchInterval: ({ state: { data } }) =>
       hasEnded && !data?.ended_at && Date.now() - (seenEnd.current?.at ?? 0) < JOURNAL_LATE_MS
         ? JOURNAL_EVERY_MS
@@ -48,7 +53,7 @@ export function RunPage() {
     const { deployment_ids: changed } = data as { deployment_ids: string[] };
     if (hasEnded || !changed.includes(deploymentId)) return;
     void run.refetch();
-    void journal.refetch();
+    if (isInJournal) void journal.refetch();
   });
   const facts = useMemo(() => joinFacts(run.data, journal.data), [run.data, journal.data]);
   const error = run.error ?? journal.error;
@@ -74,6 +79,21 @@ export function RunPage() {
   ) : (
     <Missing what="This run" />
   );
+}
+
+/**
+ * Returns whether a run was made long enough ago for the journal to have it: browsers report a run that is not there, to
+ * whoever looks at the page, as a fault.
+ */
+function useIsInJournal(run: Run | null | undefined): boolean {
+  const createdAt = run ? Date.parse(run.created_at) : 0;
+  const [readyFor, setReadyFor] = useState<number>();
+  useEffect(() => {
+    if (run === undefined) return;
+    const timer = setTimeout(() => setReadyFor(createdAt), Math.max(0, createdAt + JOURNAL_BEHIND_MS - Date.now()));
+    return () => clearTimeout(timer);
+  }, [run === undefined, createdAt]);
+  return readyFor === createdAt;
 }
 
 interface ShownRunProps {
