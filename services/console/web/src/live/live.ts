@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { trustWorkerUrl } from '../worker-url.ts';
 import workerUrl from './live.worker.ts?sharedworker&url';
 import { type Followed, LiveConnection, type LiveEvent } from './live-connection.ts';
 import type { FromPage, FromWorker } from './messages.ts';
@@ -35,7 +36,7 @@ function openHere(): Follow {
 }
 
 function openWorker(): Follow {
-  const { port } = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'runyard live' });
+  const { port } = new SharedWorker(trustWorkerUrl(workerUrl), { type: 'module', name: 'runyard live' });
   const post = (message: FromPage) => port.postMessage(message);
   const listeners = new Map<number, (event: LiveEvent) => void>();
   let last = 0;
@@ -62,15 +63,4 @@ function openWorker(): Follow {
 function onReturn(callback: () => void): void {
   window.addEventListener('online', callback);
   window.addEventListener('pageshow', ({ persisted }) => persisted && callback());
-}
-
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
-}
-
-/** Returns the address of our worker as one that the policy of the pages lets a worker have. */
-function trusted(url: string): string {
-  const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
-  if (!trustedTypes) return url;
-  return trustedTypes.createPolicy('runyard-worker', { createScriptURL: (text) => text }).createScriptURL(url);
 }

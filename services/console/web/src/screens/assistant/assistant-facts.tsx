@@ -9,7 +9,7 @@ import { deploymentQuery } from '../../platform/deployments.ts';
 
 /** Shows what an assistant is, with the ways to its deployment and its runs. */
 export function AssistantFacts({ place, assistant }: { place: AssistantPlace; assistant: Assistant }) {
-  const { workspaceId, deploymentId, assistantId } = place;
+  const { workspaceId, deploymentId } = place;
   const { data: deployment } = useQuery(deploymentQuery(workspaceId, deploymentId));
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 rounded border border-line bg-card p-3">
@@ -36,7 +36,7 @@ export function AssistantFacts({ place, assistant }: { place: AssistantPlace; as
         <Link
           to="/w/$workspaceId/runs"
           params={{ workspaceId }}
-          search={{ deployment: deploymentId, assistant: assistantId }}
+          search={{ deployment: deploymentId, assistant: assistant.assistant_id }}
         >
           Runs of this assistant
         </Link>

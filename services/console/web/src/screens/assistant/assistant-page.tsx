@@ -43,7 +43,7 @@ export function AssistantPage() {
           <Link
             to="/w/$workspaceId"
             params={{ workspaceId }}
-            search={{ deployment: deploymentId, assistant: assistantId }}
+            search={{ deployment: deploymentId, assistant: assistant.assistant_id }}
             className={buttonClass({ look: 'first' })}
           >
             Chat

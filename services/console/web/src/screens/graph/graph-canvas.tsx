@@ -1,12 +1,14 @@
 import { type Edge, type Node, ReactFlow, ReactFlowProvider } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
+import { Loading } from '../../components/loading.tsx';
 import { ArrowHead, EdgeLine, type EdgeLineData } from './edge-line.tsx';
-import { type Direction, type GraphLayout, layOut } from './graph-layout.ts';
+import type { Direction, GraphLayout } from './graph-layout.ts';
 import { fullNameOf, type GraphModel } from './graph-model.ts';
 import { GroupBox, NodeBox, type NodeBoxData } from './node-box.tsx';
 import type { RunPosition } from './node-status.ts';
 import { sayPosition } from './node-status.ts';
+import { useLayout } from './use-layout.ts';
 import { ZoomButtons } from './zoom-buttons.tsx';
 
 export interface GraphCanvasProps {
@@ -29,7 +31,12 @@ const WORDS = {
 
 /** The drawing of a graph. It comes in a file of its own, with all that draws, for the pages that show one. */
 export default function GraphCanvas({ model, direction, position }: GraphCanvasProps) {
-  const layout = useMemo(() => layOut(model, direction), [model, direction]);
+  const layout = useLayout(model, direction);
+  return layout ? <Drawing {...{ layout, direction, position }} /> : <Loading what="the drawing" />;
+}
+
+function Drawing({ layout, direction, position }: Omit<GraphCanvasProps, 'model'> & { layout: GraphLayout }) {
+  const isMoved = useRef(false);
   const nodes = useMemo(() => nodesOf(layout, direction, position), [layout, direction, position]);
   const edges = useMemo(() => edgesOf(layout), [layout]);
   return (
@@ -55,10 +62,14 @@ export default function GraphCanvas({ model, direction, position }: GraphCanvasP
           preventScrolling={false}
           deleteKeyCode={null}
           ariaLabelConfig={WORDS}
+          // A move that has no event is the page's own.
+          onMoveStart={(event) => {
+            isMoved.current ||= event !== null;
+          }}
           proOptions={{ hideAttribution: true }}
           aria-label="Drawing of the graph"
         />
-        <ZoomButtons fit={FIT} />
+        <ZoomButtons fit={FIT} isMoved={isMoved} />
       </div>
     </ReactFlowProvider>
   );
@@ -66,7 +77,7 @@ export default function GraphCanvas({ model, direction, position }: GraphCanvasP
 
 /** Returns the room for a drawing: as much as it needs, and no more than leaves the rest of the page in sight. */
 function heightOf({ size }: GraphLayout, direction: Direction): string {
-  const most = direction === 'down' ? 'max(20rem, 60dvh)' : '15rem';
+  const most = direction === 'down' ? 'max(20rem, 60svh)' : '15rem';
   return `min(${Math.max(SMALLEST_PX, Math.ceil(size.height * ROOM))}px, ${most})`;
 }
 

@@ -46,6 +46,19 @@ it('a subgraph may have the name of a node', () => {
   expect(layOut(model, 'down').nodes).toHaveLength(2);
 });
 
+it('a graph whose subgraphs lead to each other in many ways is drawn, without frames where it has to be', () => {
+  const nodes = Array.from({ length: 43 }, (_, index) => ({
+    id: index % 5 ? `part${index % 7}:n${index}` : `n${index}`,
+  }));
+  const edges = nodes.flatMap(({ id: source }, index) =>
+    [1, 3].map((step) => ({ source, target: nodes[(index + step) % nodes.length]!.id })),
+  );
+  const layout = layOut(modelOf({ nodes, edges }), 'down');
+  expect(layout.groups).toEqual([]);
+  expect(layout.edges).toHaveLength(edges.length);
+  expect(layout.nodes.find(({ id }) => id === 'part1:n1')?.name).toBe('part1 › n1');
+});
+
 it('a line begins and ends where it should', () => {
   const points = [
     { x: 0, y: 0 },

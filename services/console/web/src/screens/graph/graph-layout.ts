@@ -1,5 +1,5 @@
 import dagre from '@dagrejs/dagre';
-import type { GraphEdge, GraphGroup, GraphModel, GraphNode } from './graph-model.ts';
+import { fullNameOf, type GraphEdge, type GraphGroup, type GraphModel, type GraphNode } from './graph-model.ts';
 
 /** A rectangle by its upper left corner. */
 export interface Box {
@@ -46,8 +46,25 @@ const LOOP = 28;
 /** A group has the name of no node, as a graph may have a node and a subgraph of one name. */
 const keyOfGroup = (id: string) => `group ${id}`;
 
-/** Places the nodes of a graph so that its edges lead in one direction, and those of a subgraph stand together. */
-export function layOut({ nodes, groups, edges }: GraphModel, direction: Direction): GraphLayout {
+/**
+ * Places the nodes of a graph so that its edges lead in one direction, and those of a subgraph stand together. Takes
+ * seconds for hundreds of nodes and edges.
+ */
+export function layOut(model: GraphModel, direction: Direction): GraphLayout {
+  try {
+    return place(model, direction);
+  } catch (error) {
+    if (model.groups.length === 0) throw error;
+    // The library fails at a few graphs whose subgraphs lead to each other in many ways: these are drawn without frames.
+    return place(flatten(model), direction);
+  }
+}
+
+function flatten({ nodes, edges }: GraphModel): GraphModel {
+  return { nodes: nodes.map((node) => ({ ...node, name: fullNameOf(node), group: undefined })), groups: [], edges };
+}
+
+function place({ nodes, groups, edges }: GraphModel, direction: Direction): GraphLayout {
   const graph = new dagre.graphlib.Graph({ compound: true, multigraph: true });
   graph.setGraph({
     rankdir: direction === 'down' ? 'TB' : 'LR',

@@ -107,6 +107,11 @@ export function idOfPath(names: readonly string[]): string {
   return names.join(SEPARATOR);
 }
 
+/** Returns the id of a node as people read it: `outer › inner › drill`. */
+export function readableId(id: string): string {
+  return id.split(SEPARATOR).join(' › ');
+}
+
 /** Returns the id of the node at the top in which a node is. */
 export function topOf(id: string): string {
   return id.split(SEPARATOR)[0]!;

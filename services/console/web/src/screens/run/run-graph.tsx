@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { AssistantPlace } from '../../platform/assistants.ts';
 import type { Direction } from '../graph/graph-layout.ts';
+import { readableId } from '../graph/graph-model.ts';
 import { GraphView } from '../graph/graph-view.tsx';
 import { type NodeStatus, type RunPosition, STATUS_LOOKS } from '../graph/node-status.ts';
 import type { RunFeed } from './run-feed.ts';
@@ -8,6 +9,7 @@ import { isSamePosition, positionOf } from './run-position.ts';
 
 /** A run may bring thousands of events a second; a drawing that changes this often is all that eyes can follow. */
 const EVERY_MS = 250;
+const SAY_EVERY_MS = 3_000;
 /** Windows in which a graph is too small to read where its edges lead to the right. */
 const NARROW = '(max-width: 48rem)';
 
@@ -21,7 +23,7 @@ interface RunGraphProps {
 export default function RunGraph({ place, feed, isRunning }: RunGraphProps) {
   const position = usePosition(feed, isRunning);
   const [direction] = useState<Direction>(() => (window.matchMedia(NARROW).matches ? 'down' : 'right'));
-  const active = [...position].filter(([, { status }]) => status === 'running').map(([id]) => id);
+  const active = useSlowly(namesOfRunning(position));
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <GraphView place={place} direction={direction} position={position} />
@@ -31,10 +33,27 @@ export default function RunGraph({ place, feed, isRunning }: RunGraphProps) {
         ))}
       </ul>
       <p role="status" className="sr-only">
-        {active.length > 0 && `Running: ${active.join(', ')}`}
+        {active !== '' && `Running: ${active}`}
       </p>
     </div>
   );
+}
+
+function namesOfRunning(position: RunPosition): string {
+  const running = [...position].filter(([, { status }]) => status === 'running');
+  return running.map(([id]) => readableId(id)).join(', ');
+}
+
+/** Follows a text every few seconds: one that changes faster nobody can listen to. */
+function useSlowly(text: string): string {
+  const newest = useRef(text);
+  newest.current = text;
+  const [said, setSaid] = useState(text);
+  useEffect(() => {
+    const timer = setInterval(() => setSaid(newest.current), SAY_EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return said;
 }
 
 function Sign({ status }: { status: NodeStatus }) {
