@@ -1,6 +1,6 @@
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessageChunk, type BaseMessage, ToolMessage } from '@langchain/core/messages';
+import { AIMessageChunk, type BaseMessage, ToolMessage, type UsageMetadata } from '@langchain/core/messages';
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
@@ -32,13 +32,27 @@ class WeatherModel extends BaseChatModel {
 
 function answerTo(messages: BaseMessage[]): ChatGenerationChunk[] {
   const heard = messages.at(-1);
-  if (ToolMessage.isInstance(heard)) return heard.text.split(/(?<=\s)/).map((word) => chunk(word));
+  if (ToolMessage.isInstance(heard)) {
+    return heard.text.split(/(?<=\s)/).map((word, index) => chunk(word, index === 0 ? { usage_metadata: USAGE } : {}));
+  }
   return [
     chunk('', { tool_call_chunks: [{ name: 'weather', id: 'call_1', index: 0, type: 'tool_call_chunk' }] }),
     chunk('', { tool_call_chunks: [{ args: '{"city":', index: 0, type: 'tool_call_chunk' }] }),
-    chunk('', { tool_call_chunks: [{ args: '"Oslo"}', index: 0, type: 'tool_call_chunk' }] }),
+    chunk('', {
+      tool_call_chunks: [{ args: '"Oslo"}', index: 0, type: 'tool_call_chunk' }],
+      usage_metadata: USAGE,
+    }),
   ];
 }
+
+/** The tokens that each call reports, in one of its pieces. */
+const USAGE: UsageMetadata = {
+  input_tokens: 120,
+  output_tokens: 8,
+  total_tokens: 128,
+  input_token_details: { cache_read: 64 },
+  output_token_details: { reasoning: 3 },
+};
 
 function chunk(text: string, fields: Partial<AIMessageChunk> = {}): ChatGenerationChunk {
   return new ChatGenerationChunk({ text, message: new AIMessageChunk({ content: text, ...fields }) });

@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx';
 
 interface ZoomButtonsProps {
   fit: FitViewOptions;
-  /** Whether somebody has chosen a part of the drawing. Until then all of it stays in sight, as its room changes. */
+  /** True once somebody has chosen a part of the drawing. Until then all of it stays in sight, as its room changes. */
   isMoved: RefObject<boolean>;
 }
 

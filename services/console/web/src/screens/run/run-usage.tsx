@@ -7,7 +7,7 @@ export function RunUsage({ models, tools }: Pick<JournalRunDetail, 'models' | 't
   return (
     <details>
       <summary className="cursor-pointer text-xs font-semibold">
-        Usage: {summaryOf(models.map(({ input_tokens, output_tokens }) => input_tokens + output_tokens))}
+        <h2 className="inline">Usage</h2>: {summaryOf(models, tools)}
       </summary>
       <div className="mt-2 flex flex-col gap-3">
         {models.length > 0 && (
@@ -46,6 +46,12 @@ export function RunUsage({ models, tools }: Pick<JournalRunDetail, 'models' | 't
   );
 }
 
-function summaryOf(tokens: readonly number[]): string {
-  return `${tokens.reduce((sum, each) => sum + each, 0).toLocaleString('en')} tokens`;
+function summaryOf(models: JournalRunDetail['models'], tools: JournalRunDetail['tools']): string {
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+  const words = (number: number, what: string) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
+  return [
+    words(sum(models.map(({ input_tokens, output_tokens }) => input_tokens + output_tokens)), 'token'),
+    words(sum(models.map(({ calls }) => calls)), 'model call'),
+    words(sum(tools.map(({ calls }) => calls)), 'tool call'),
+  ].join(', ');
 }

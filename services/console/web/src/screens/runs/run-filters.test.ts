@@ -12,6 +12,9 @@ const ALL: RunFilters = {
   metadata: 'customer=c-42&tier=3',
   range: 'day',
   slow: 1_500,
+  tokens: 20_000,
+  creator: 'ada, of sales',
+  key: 'k-1',
 };
 
 test('filters come back from an address as they were put there', () => {
@@ -31,7 +34,7 @@ test('what is no filter is left out of an address that somebody has written', ()
     page: 3,
   };
   expect(readRunFilters(written)).toEqual({ status: 'error' });
-  expect(readRunFilters({ range: 'year', slow: -1, graph: ' ', status: [] })).toEqual({});
+  expect(readRunFilters({ range: 'year', slow: -1, tokens: 1.5, graph: ' ', status: [] })).toEqual({});
 });
 
 test('words that look like numbers are still words', () => {
@@ -49,6 +52,9 @@ test('a search asks for all of the filters', () => {
       error: 'no customer',
       metadata: { customer: 'c-42', tier: 3 },
       min_duration_ms: 1_500,
+      min_total_tokens: 20_000,
+      creators: ['ada, of sales'],
+      key_ids: ['k-1'],
     },
     withinMs: 86_400_000,
   });

@@ -25,12 +25,18 @@ export interface RunFilters {
   to?: string;
   /** Milliseconds that they took at least. */
   slow?: number;
+  /** Tokens that they have used at least. */
+  tokens?: number;
+  /** Their maker: an identity of the platform, or a user as the project calls them. */
+  creator?: string;
+  /** The key by which they were made. */
+  key?: string;
 }
 
 /** Reads the filters of an address. What is none is left out. */
 export function readRunFilters(search: Record<string, unknown>): RunFilters {
   const filters: RunFilters = {};
-  for (const name of ['graph', 'error', 'metadata'] as const) {
+  for (const name of ['graph', 'error', 'metadata', 'creator', 'key'] as const) {
     const value = textOf(search[name]);
     if (value !== undefined) filters[name] = value;
   }
@@ -48,6 +54,8 @@ export function readRunFilters(search: Record<string, unknown>): RunFilters {
   }
   const slow = Number(textOf(search.slow));
   if (Number.isInteger(slow) && slow > 0 && slow < 2 ** 31) filters.slow = slow;
+  const tokens = Number(textOf(search.tokens));
+  if (Number.isSafeInteger(tokens) && tokens > 0) filters.tokens = tokens;
   return filters;
 }
 
@@ -59,7 +67,8 @@ export interface RunSelection {
 
 /** Returns what the platform is asked for. */
 export function selectionOf(filters: RunFilters): RunSelection {
-  const { status, deployment, graph, assistant, thread, error, metadata, range, from, to, slow } = filters;
+  const { status, deployment, graph, assistant, thread, error, metadata, range, from, to, slow, tokens, creator, key } =
+    filters;
   const isOwnRange = from !== undefined || to !== undefined;
   return {
     filters: {
@@ -73,6 +82,9 @@ export function selectionOf(filters: RunFilters): RunSelection {
       ...(from && { created_after: from }),
       ...(to && { created_before: to }),
       ...(slow && { min_duration_ms: slow }),
+      ...(tokens && { min_total_tokens: tokens }),
+      ...(creator && { creators: [creator] }),
+      ...(key && { key_ids: [key] }),
     },
     withinMs: range && !isOwnRange ? RANGES[range] : undefined,
   };

@@ -8,12 +8,15 @@ import { shortId } from '../run/run-summary.tsx';
 export const ROW_PX = 37;
 /** The widths of the columns, of which the error takes what is left. */
 export const COLUMNS =
-  'grid grid-cols-[2.25rem_8rem_8.5rem_7rem_6rem_minmax(13rem,1fr)_8rem_7rem_5.5rem_5rem_11rem] min-w-[82rem] items-center';
+  'grid grid-cols-[2.25rem_8rem_8.5rem_7rem_6rem_minmax(13rem,1fr)_8rem_7rem_5.5rem_5rem_11rem] min-w-[82rem] items-center md:grid-cols-[2.25rem_8rem_8.5rem_7rem_6rem_6rem_minmax(13rem,1fr)_8rem_7rem_5.5rem_5rem_11rem] md:min-w-[88rem]';
+/** Narrow windows leave out a column. */
+export const TOKENS = 'Tokens';
 export const COLUMN_NAMES = [
   'Status',
   'Created',
   'Graph',
   'Duration',
+  TOKENS,
   'Error',
   'Deployment',
   'Thread',
@@ -75,6 +78,9 @@ export const RunRow = memo(function RunRow(props: RunRowProps) {
       </Cell>
       <Cell>{run.graph_id ?? '–'}</Cell>
       <Cell isNumber>{formatDuration(run.duration_ms)}</Cell>
+      <Cell isNumber isWideOnly>
+        {run.usage ? run.usage.total_tokens.toLocaleString('en') : '–'}
+      </Cell>
       <Cell>
         {error && (
           <span className="text-fault" title={`${error.error}: ${error.message}`}>
@@ -102,10 +108,20 @@ export const RunRow = memo(function RunRow(props: RunRowProps) {
   );
 });
 
-function Cell({ isNumber = false, children }: { isNumber?: boolean; children: ReactNode }) {
+interface CellProps {
+  isNumber?: boolean;
+  /** The cell is of a column that narrow windows leave out. */
+  isWideOnly?: boolean;
+  children: ReactNode;
+}
+
+function Cell({ isNumber = false, isWideOnly = false, children }: CellProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: see the row
-    <div role="cell" className={`min-w-0 truncate px-2 ${isNumber ? 'text-right tabular-nums' : ''}`}>
+    <div
+      role="cell"
+      className={`min-w-0 truncate px-2 ${isNumber ? 'text-right tabular-nums' : ''} ${isWideOnly ? 'max-md:hidden' : ''}`}
+    >
       {children}
     </div>
   );

@@ -68,7 +68,7 @@ export function RunStatistics({ workspaceId, filters }: { workspaceId: string; f
       </svg>
       <p className="text-xs text-faint">
         {words} {range}
-        {hasOthers && ', of any status, assistant, thread, error and metadata'}
+        {hasOthers && ', without the other filters'}
       </p>
     </section>
   );

@@ -160,8 +160,8 @@ function RangeFields({ filters, onChange }: Pick<FilterFormProps, 'filters' | 'o
 function WordFields({ filters, onChange }: Pick<FilterFormProps, 'filters' | 'onChange'>) {
   const apply = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { error: _, thread: __, metadata: ___, slow: ____, ...rest } = filters;
     const words = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
+    const rest = Object.fromEntries(Object.entries(filters).filter(([name]) => !(name in words)));
     onChange({ ...rest, ...readRunFilters(words) });
   };
   return (
@@ -176,6 +176,15 @@ function WordFields({ filters, onChange }: Pick<FilterFormProps, 'filters' | 'on
         hint="key=value, several with &"
       />
       <TextField label="Took at least (ms)" name="slow" inputMode="numeric" defaultValue={filters.slow} />
+      <TextField label="Tokens at least" name="tokens" inputMode="numeric" defaultValue={filters.tokens} />
+      <TextField
+        label="Made by"
+        name="creator"
+        defaultValue={filters.creator}
+        placeholder="id"
+        hint="a person, a service account, or a user of the project"
+      />
+      <TextField label="Key" name="key" defaultValue={filters.key} placeholder="id" />
       <Button type="submit" size="small">
         Apply
       </Button>

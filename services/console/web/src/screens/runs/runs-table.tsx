@@ -2,7 +2,7 @@ import type { JournalRun } from '@runyard/contracts';
 import { useElementScrollRestoration } from '@tanstack/react-router';
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
-import { COLUMN_NAMES, COLUMNS, ROW_PX, RunRow } from './run-row.tsx';
+import { COLUMN_NAMES, COLUMNS, ROW_PX, RunRow, TOKENS } from './run-row.tsx';
 import type { Selection } from './use-selection.ts';
 
 interface RunsTableProps {
@@ -69,7 +69,7 @@ export function RunsTable(props: RunsTableProps) {
         role="table"
         aria-label="Runs"
         aria-rowcount={hasMore ? -1 : runs.length + 1}
-        className="min-w-[82rem]"
+        className="min-w-[82rem] md:min-w-[88rem]"
         onFocus={({ target }) => setFocused(indexOf(target))}
       >
         <Header {...{ runs, selection }} />
@@ -126,7 +126,7 @@ function Header({ runs, selection }: Pick<RunsTableProps, 'runs' | 'selection'>)
           <div
             key={name}
             role="columnheader"
-            className={`px-2 ${/Queue|Duration|Attempt/.test(name) ? 'text-right' : ''}`}
+            className={`px-2 ${/Queue|Duration|Attempt|Tokens/.test(name) ? 'text-right' : ''} ${name === TOKENS ? 'max-md:hidden' : ''}`}
           >
             {name}
           </div>

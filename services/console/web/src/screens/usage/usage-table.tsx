@@ -1,76 +1,83 @@
-import type { UsageRow } from '@runyard/contracts';
+import type { UsageFigures, UsageGroup, UsageRow } from '@runyard/contracts';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { Cell, HeadCell, Row, Table } from '../../components/table.tsx';
-import { GROUPS, type Group } from './usage-choice.ts';
-import { useNames } from './use-names.ts';
+import { GROUPS } from './usage-choice.ts';
+import { keyOf, runsOfRow } from './usage-rows.ts';
+import type { UsageName } from './use-names.ts';
 
-const FIGURES = [
+const OF_RUNS = [
   ['runs', 'Runs'],
-  ['model_calls', 'Calls of models'],
-  ['tool_calls', 'Calls of tools'],
+  ['tool_calls', 'Tool calls'],
+] as const satisfies readonly (readonly [keyof UsageFigures, string])[];
+const OF_MODELS = [
+  ['model_calls', 'Model calls'],
   ['input_tokens', 'Input tokens'],
-  ['cache_read_tokens', 'Cached of these'],
+  ['cache_read_tokens', 'Cached'],
   ['output_tokens', 'Output tokens'],
+  ['reasoning_tokens', 'Reasoning'],
   ['total_tokens', 'All tokens'],
-] as const satisfies readonly (readonly [keyof UsageRow, string])[];
+] as const satisfies readonly (readonly [keyof UsageFigures, string])[];
 
-/** The rows of usage, the most tokens first. */
-export function UsageTable({ workspaceId, by, rows }: { workspaceId: string; by: Group; rows: readonly UsageRow[] }) {
-  const name = useNames(workspaceId);
+interface UsageTableProps {
+  workspaceId: string;
+  groups: readonly UsageGroup[];
+  rows: readonly UsageRow[];
+  nameOf: (row: UsageRow, group: UsageGroup) => UsageName;
+  /** The usage that is shown, for links to its runs. */
+  shown: Parameters<typeof runsOfRow>[2] & { model: string | undefined };
+}
+
+/** The sums of usage, each with a link to its runs. */
+export function UsageTable({ workspaceId, groups, rows, nameOf, shown }: UsageTableProps) {
+  const isByModel = groups.includes('model');
+  // Runs and calls of tools are of no model, and there are none of them where one model is shown.
+  const figures = shown.model === undefined ? [...OF_RUNS, ...OF_MODELS] : OF_MODELS;
+  const textOf = (row: UsageRow, figure: keyof UsageFigures) => {
+    const isOfRuns = OF_RUNS.some(([name]) => name === figure);
+    return isByModel && isOfRuns === (row.model !== null) ? '–' : row[figure].toLocaleString('en');
+  };
   return (
     <Table
-      caption={`Usage by ${GROUPS[by].toLowerCase()}, the most tokens first`}
-      columns={[GROUPS[by], ...FIGURES.map(([, label]) => label)]}
+      caption={`Usage by ${groups.map((group) => GROUPS[group].toLowerCase()).join(' and ')}, the most tokens first`}
+      columns={[...groups.map((group) => GROUPS[group]), ...figures.map(([, label]) => label)]}
     >
-      {rows.map((row) => (
-        <Row key={JSON.stringify([row.deployment_id, row.assistant_id, row.creator, row.key_id, row.model])}>
-          <HeadCell>{titleOf(row, by, { workspaceId, name })}</HeadCell>
-          {FIGURES.map(([figure, label]) => (
-            <Cell key={figure} label={label}>
-              <span className="tabular-nums">{row[figure].toLocaleString('en')}</span>
-            </Cell>
-          ))}
-        </Row>
-      ))}
+      {rows.map((row) => {
+        const [first, second] = groups;
+        const runs = runsOfRow(row, groups, shown);
+        const name = <Name {...nameOf(row, first!)} />;
+        return (
+          <Row key={keyOf(row, groups)}>
+            <HeadCell>
+              {runs ? (
+                <Link to="/w/$workspaceId/runs" params={{ workspaceId }} search={runs} title="Show the runs">
+                  {name}
+                </Link>
+              ) : (
+                name
+              )}
+            </HeadCell>
+            {second && (
+              <Cell label={GROUPS[second]}>
+                <Name {...nameOf(row, second)} />
+              </Cell>
+            )}
+            {figures.map(([figure, label]) => (
+              <Cell key={figure} label={label}>
+                <span className="whitespace-nowrap tabular-nums">{textOf(row, figure)}</span>
+              </Cell>
+            ))}
+          </Row>
+        );
+      })}
     </Table>
   );
 }
 
-function titleOf(
-  row: UsageRow,
-  by: Group,
-  { workspaceId, name }: { workspaceId: string; name: (id: string) => string },
-): ReactNode {
-  switch (by) {
-    case 'model':
-      if (!row.model) return 'Runs and tools, which are of no model';
-      return (
-        <>
-          {row.model.model} <span className="text-xs text-faint">{row.model.provider}</span>
-        </>
-      );
-    case 'deployment':
-      return (
-        <Link to="/w/$workspaceId/runs" params={{ workspaceId }} search={{ deployment: row.deployment_id! }}>
-          {name(row.deployment_id!)}
-        </Link>
-      );
-    case 'assistant':
-      return (
-        <Link to="/w/$workspaceId/runs" params={{ workspaceId }} search={{ assistant: row.assistant_id! }}>
-          <code className="text-xs">{row.assistant_id}</code>
-        </Link>
-      );
-    case 'creator':
-      if (!row.creator) return 'Not known';
-      return (
-        <>
-          {name(row.creator.identity) || 'Nobody'}{' '}
-          <span className="text-xs text-faint">{row.creator.kind.replaceAll('_', ' ')}</span>
-        </>
-      );
-    case 'key':
-      return row.key_id ? name(row.key_id) : 'No key';
-  }
+function Name({ name, detail, isId }: UsageName) {
+  return (
+    <>
+      {isId ? <code className="text-xs">{name}</code> : name}
+      {detail && <span className="text-xs text-faint"> {detail}</span>}
+    </>
+  );
 }
