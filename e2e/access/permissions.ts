@@ -204,7 +204,7 @@ const OAUTH_BROKER = {
 };
 
 const RUN_HISTORY = rows('runs:read', [
-  ...['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'getRunOfHistory'],
+  ...['searchRunHistory', 'countRunFacets', 'readRunStatistics', 'readUsage', 'exportUsage', 'getRunOfHistory'],
   'watchRunChanges',
 ]);
 
@@ -243,6 +243,7 @@ const ORG_ACCESS = {
   ]),
   ...rows('organization administrator', ['deleteScimToken', 'deleteScimTokenAlias']),
   ...rows('organization:read', ['listScimTokens', 'listScimTokensAlias', 'getScimToken', 'getScimTokenAlias']),
+  ...bothPaths('organization:read', ['listProvisionedUsers', 'listProvisionedGroups']),
   ...rows('workspaces:read', ['listTagKeys', 'getTagKey', 'listTagValues', 'getTagValue', 'listTaggings']),
   ...rows('workspaces:read', ['listTags', 'listResourceTags']),
   ...rows('workspaces:manage', ['createTagKey', 'updateTagKey', 'deleteTagKey', 'createTagging', 'deleteTagging']),
@@ -261,6 +262,7 @@ const ORG_ACCESS = {
   ...rows('organization administrator', ['createSsoSettings', 'createSsoSettingsAlias']),
   ...rows('organization administrator', ['updateSsoSettings', 'updateSsoSettingsAlias']),
   ...rows('organization administrator', ['deleteSsoSettings', 'deleteSsoSettingsAlias']),
+  ...bothPaths('organization administrator', ['testSsoSettings']),
   ...rows(answeredToAll('people look for their identity provider before they sign in'), [
     'getSsoSettingsBySlug',
     'lookUpSsoEmail',

@@ -362,6 +362,7 @@ describe('a change in an organization', () => {
   const UNCHANGED: Record<string, string> = {
     updateOrganizationLoginMethods: 'only who signed in by single sign-on may require it of others',
     setDefaultSsoProvision: 'the organization is the default one already',
+    testSsoSettings: 'it asks the identity provider, and changes nothing here',
     addWorkspaceMember: 'the member of its example does not exist',
     withdrawWorkspaceInvite: 'nobody is invited to the workspace',
     updateWorkspaceInvite: 'nobody is invited to the workspace',

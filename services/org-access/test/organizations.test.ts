@@ -9,6 +9,9 @@ import { TestOrgAccess } from './support/platform.ts';
 
 const INFO = '/api/v1/organizations/current/info';
 
+/** The address that org-access takes for its own without a variable. */
+const PUBLIC_URL = 'http://localhost:2024';
+
 let platform: TestOrgAccess;
 beforeAll(async () => {
   platform = await TestOrgAccess.start();
@@ -45,6 +48,13 @@ describe('the settings of an organization', () => {
       scim_group_name_separator: ':',
       ip_allowlist: [],
       ip_allowlist_enabled: false,
+      addresses: {
+        platform: PUBLIC_URL,
+        scim: `${PUBLIC_URL}/scim/v2`,
+        saml_consumer: `${PUBLIC_URL}/auth/v1/sso/saml/acs`,
+        saml_entity_id: `${PUBLIC_URL}/auth/v1/sso/saml/metadata`,
+        sso_login: null,
+      },
     });
     expect(await platform.asAdmin('GET', '/v1/platform/orgs/current/info')).toEqual({ status, body });
     expect((await platform.asAdmin('GET', '/api/v1/orgs/current')).body).toMatchObject({

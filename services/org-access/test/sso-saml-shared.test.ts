@@ -15,7 +15,7 @@ import { type Database, openDatabase } from '../src/database/database.ts';
 import { PendingSignIns } from '../src/sign-in/sso/pending-sign-ins.ts';
 import { SamlClient } from '../src/sign-in/sso/saml/saml-client.ts';
 import { SamlSignIn } from '../src/sign-in/sso/saml/saml-sign-in.ts';
-import { SsoUrls } from '../src/sign-in/sso/sso-urls.ts';
+import { SsoUrls } from '../src/sso-urls.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const ENTITY = 'https://idp.example.com/metadata';

@@ -259,6 +259,23 @@ const access = createRoute({
   component: lazyRouteComponent(() => import('./screens/organization/access-tab.tsx'), 'AccessTab'),
 });
 
+const sso = createRoute({
+  getParentRoute: () => organization,
+  path: '/sso',
+  component: lazyRouteComponent(() => import('./screens/organization/sso-tab.tsx'), 'SsoTab'),
+});
+
+const scim = createRoute({
+  getParentRoute: () => organization,
+  path: '/scim',
+  validateSearch: (search): { q?: string; users?: number; groups?: number } => ({
+    q: text(search.q),
+    users: pageNumber(search.users),
+    groups: pageNumber(search.groups),
+  }),
+  component: lazyRouteComponent(() => import('./screens/organization/scim-tab.tsx'), 'ScimTab'),
+});
+
 const account = createRoute({
   getParentRoute: () => workspace,
   path: '/account',
@@ -286,7 +303,7 @@ const routeTree = root.addChildren([
       threads,
       thread,
       diff,
-      organization.addChildren([members, roles, keys, audit, access]),
+      organization.addChildren([members, roles, keys, audit, access, sso, scim]),
       account,
       usage,
       run,

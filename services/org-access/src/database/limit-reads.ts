@@ -8,6 +8,7 @@ import {
   listWorkspaceMembers,
   memberOperations,
   scimGroupOperations,
+  scimProvisionedOperations,
   scimUserOperations,
   searchScim,
   verifyAuditLogs,
@@ -20,6 +21,7 @@ const HEAVY: ReadonlySet<string> = new Set(
   [
     ...[scimUserOperations, scimGroupOperations].flatMap(({ list, search }) => [list, search]),
     searchScim,
+    ...scimProvisionedOperations.flatMap(({ listUsers, listGroups }) => [listUsers, listGroups]),
     ...memberOperations.flatMap(({ list, listActive, listPending }) => [list, listActive, listPending]),
     ...listEnrichedMembers,
     listWorkspaceMembers,

@@ -1,5 +1,6 @@
 import type { BoundOperation } from '@runyard/service-kit';
 import type { Foundation } from '../foundation.ts';
+import { SsoUrls } from '../sso-urls.ts';
 import type { EmailOutbox } from './email/email-outbox.ts';
 import { InviteMaker } from './invites/create-invites.ts';
 import { InviteLinks } from './invites/invite-links.ts';
@@ -33,7 +34,10 @@ export function openDirectory(foundation: Foundation, emails: EmailOutbox): Boun
 
 function organizationOperations({ config, context, database, keys, controlPlane }: Foundation): BoundOperation[] {
   const { prisma } = database;
-  const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;
+  const installation = {
+    allowsJit: config.SELF_HOSTED_JIT_PROVISIONING_ENABLED,
+    urls: new SsoUrls(config.PUBLIC_URL),
+  };
   const rules = {
     isCreationDisabled: config.FF_ORG_CREATION_DISABLED,
     arePersonalDisabled: config.PERSONAL_ORGS_DISABLED,
@@ -42,7 +46,7 @@ function organizationOperations({ config, context, database, keys, controlPlane 
   const deployments = new DeploymentCounts({ controlPlane, logger: context.logger });
   return [
     ...organizationRoutes({
-      organizations: new OrganizationService({ database, installationAllowsJit }),
+      organizations: new OrganizationService({ database, installation }),
       mine: new MyOrganizationsService({ database, rules }),
       keys,
     }),

@@ -37,12 +37,14 @@ import { pageOperations } from './pages.ts';
 import { passkeyOperations } from './passkeys.ts';
 import { createRole, deleteRole, listPermissions, listRoles, updateRole } from './roles.ts';
 import { scimOperations } from './scim.ts';
+import { scimProvisionedOperations } from './scim-provisioned.ts';
 import { scimTokenOperations } from './scim-tokens.ts';
 import { createServiceAccount, deleteServiceAccount, listServiceAccounts } from './service-accounts.ts';
 import { sessionOperations } from './sessions.ts';
 import { getSsoSettingsBySlug, lookUpSsoEmail, ssoSettingsOperations } from './sso.ts';
 import { confirmSsoEmail, getSsoEmailVerificationStatus, sendSsoEmailVerification } from './sso-email-verification.ts';
 import { ssoSignInOperations } from './sso-sign-in.ts';
+import { testSsoSettings } from './sso-test.ts';
 import {
   createTagging,
   deleteTagging,
@@ -70,6 +72,7 @@ export const orgAccessOperations: readonly Operation[] = [
   ...currentOrganizationOperations.flatMap((operations) => Object.values(operations)),
   ...listRoles,
   ...ssoSettingsOperations.flatMap((prefix) => Object.values(prefix)),
+  ...testSsoSettings,
   getSsoSettingsBySlug,
   lookUpSsoEmail,
   sendSsoEmailVerification,
@@ -101,6 +104,7 @@ export const orgAccessOperations: readonly Operation[] = [
   deleteServiceAccount,
   ...scimOperations,
   ...scimTokenOperations.flatMap((operations) => Object.values(operations)),
+  ...scimProvisionedOperations.flatMap((operations) => Object.values(operations)),
   ...Object.values(tagKeyOperations),
   ...Object.values(tagValueOperations),
   createTagging,
@@ -153,12 +157,14 @@ export * from './passkeys.ts';
 export * from './platform-errors.ts';
 export * from './roles.ts';
 export * from './scim.ts';
+export * from './scim-provisioned.ts';
 export * from './scim-tokens.ts';
 export * from './service-accounts.ts';
 export * from './sessions.ts';
 export * from './sso.ts';
 export * from './sso-email-verification.ts';
 export * from './sso-sign-in.ts';
+export * from './sso-test.ts';
 export * from './tags.ts';
 export * from './workspace-figures.ts';
 export * from './workspace-members.ts';

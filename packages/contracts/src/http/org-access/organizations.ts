@@ -19,6 +19,24 @@ const EffectiveSwitches = Type.Object(
   { $id: 'EffectiveSwitches' },
 );
 
+/** Addresses of the installation that have to be entered elsewhere, such as at an identity provider. */
+const OrganizationAddresses = Type.Object(
+  {
+    /** The base URL of the platform, for browsers, SDKs and curl. */
+    platform: Type.String(),
+    /** The base URL of SCIM. */
+    scim: Type.String(),
+    /** SAML: the assertion consumer service. */
+    saml_consumer: Type.String(),
+    /** SAML: the entity id of the platform, and the address of its metadata. */
+    saml_entity_id: Type.String(),
+    /** Begins sign-in at the identity provider of the organization; null without `sso_login_slug`. */
+    sso_login: Nullable(Type.String()),
+  },
+  { $id: 'OrganizationAddresses' },
+);
+export type OrganizationAddresses = Static<typeof OrganizationAddresses>;
+
 const expiryDays = 'Days that new keys may live at most; null: any time.';
 
 export const OrganizationInfo = Type.Object(
@@ -63,6 +81,7 @@ export const OrganizationInfo = Type.Object(
     /** Addresses and networks (CIDR) from which the organization may be used. */
     ip_allowlist: Type.Array(Type.String()),
     ip_allowlist_enabled: Type.Boolean(),
+    addresses: OrganizationAddresses,
   },
   { $id: 'OrganizationInfo' },
 );
@@ -92,7 +111,7 @@ export const OrganizationUpdate = Type.Object(
     /** An address for reports; empty: none. */
     security_contact: OptionalNullable(SecurityContact),
     scim_group_name_separator: OptionalNullable(
-      Type.Union([':', '-', '_', ' ', '&'].map((each) => Type.Literal(each))),
+      Type.Union([Type.Literal(':'), Type.Literal('-'), Type.Literal('_'), Type.Literal(' '), Type.Literal('&')]),
     ),
     /** The name in the address of sign-in. The five before still lead there, and no other organization gets them. */
     sso_login_slug: OptionalNullable(Type.String({ maxLength: 63, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' })),
@@ -165,6 +184,13 @@ const exampleInfo: OrganizationInfo = {
   scim_group_name_separator: ':',
   ip_allowlist: [],
   ip_allowlist_enabled: false,
+  addresses: {
+    platform: 'https://agents.example.com',
+    scim: 'https://agents.example.com/scim/v2',
+    saml_consumer: 'https://agents.example.com/auth/v1/sso/saml/acs',
+    saml_entity_id: 'https://agents.example.com/auth/v1/sso/saml/metadata',
+    sso_login: null,
+  },
 };
 const exampleOrganization: Organization = {
   id: exampleInfo.id,

@@ -10,6 +10,7 @@ export function globPattern(glob: string): string {
   return glob.split('*').map(escapeLike).join('%');
 }
 
-function escapeLike(text: string): string {
+/** Returns a text that LIKE takes literally. */
+export function escapeLike(text: string): string {
   return toSqlText(text).replaceAll(/[\\%_]/g, (character) => `\\${character}`);
 }

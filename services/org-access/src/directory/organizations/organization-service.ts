@@ -17,17 +17,16 @@ import { setDefaultOrganization } from './default-organization.ts';
 import { listLoginMethods, setSsoOnly } from './login-methods.ts';
 import { replaceLoginSlug } from './login-slug.ts';
 import { columnsOf } from './organization-changes.ts';
-import { renderInfo, renderOrganization } from './render-organization.ts';
+import { type Installation, renderInfo, renderOrganization } from './render-organization.ts';
 
 /** Reads and changes the caller's own organization and its settings. */
 export class OrganizationService {
   readonly #database: Database;
-  readonly #installationAllowsJit: boolean;
+  readonly #installation: Installation;
 
-  /** @param options.installationAllowsJit `SELF_HOSTED_JIT_PROVISIONING_ENABLED` */
-  constructor(options: { database: Database; installationAllowsJit: boolean }) {
+  constructor(options: { database: Database; installation: Installation }) {
     this.#database = options.database;
-    this.#installationAllowsJit = options.installationAllowsJit;
+    this.#installation = options.installation;
   }
 
   async info(caller: Principal): Promise<OrganizationInfo> {
@@ -94,7 +93,7 @@ export class OrganizationService {
   }
 
   #render(organization: Organization, caller: Principal): OrganizationInfo {
-    return renderInfo(organization, caller, this.#installationAllowsJit);
+    return renderInfo(organization, caller, this.#installation);
   }
 }
 

@@ -2,13 +2,20 @@ import type { OrganizationInfo, OrganizationPlan, Organization as RenderedOrgani
 import type { Principal } from '@runyard/service-kit';
 import { areInvitesOn, effectiveSwitches } from '../../access/effective-switches.ts';
 import type { Organization } from '../../generated/client.ts';
+import type { SsoUrls } from '../../sso-urls.ts';
 import { maxExpiryDaysOf } from './organization-changes.ts';
 
-/** @param installationAllowsJit `SELF_HOSTED_JIT_PROVISIONING_ENABLED` */
+/** The installation, as far as answers about organizations tell of it. */
+export interface Installation {
+  /** `SELF_HOSTED_JIT_PROVISIONING_ENABLED` */
+  allowsJit: boolean;
+  urls: SsoUrls;
+}
+
 export function renderInfo(
   organization: Organization,
   caller: Principal,
-  installationAllowsJit: boolean,
+  { allowsJit: installationAllowsJit, urls }: Installation,
 ): OrganizationInfo {
   const { jitProvisioningEnabled, invitesEnabled, isDefault: isDefaultOrganization } = organization;
   const facts = { isDefaultOrganization, jitProvisioningEnabled, invitesEnabled, installationAllowsJit };
@@ -41,6 +48,13 @@ export function renderInfo(
     scim_group_name_separator: organization.scimGroupNameSeparator,
     ip_allowlist: organization.ipAllowlist,
     ip_allowlist_enabled: organization.ipAllowlistEnabled,
+    addresses: {
+      platform: urls.platform,
+      scim: urls.scim,
+      saml_consumer: urls.samlConsumer,
+      saml_entity_id: urls.samlEntityId,
+      sso_login: organization.ssoLoginSlug === null ? null : urls.login(organization.ssoLoginSlug),
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import { retryStartStep } from '@runyard/database';
 import { type BoundOperation, ConfigError } from '@runyard/service-kit';
 import type { Foundation } from '../../foundation.ts';
+import { SsoUrls } from '../../sso-urls.ts';
 import { SsoSignInService } from '../sso-sign-in.ts';
+import { SsoProviderTester } from './checks/provider-tester.ts';
 import { SignInCompletion } from './complete-sign-in.ts';
 import { isVerifiedDomain } from './email-domains.ts';
 import { EnvironmentProvider } from './environment-provider.ts';
@@ -20,7 +22,6 @@ import { SamlSignIn } from './saml/saml-sign-in.ts';
 import { type SignInParts, signInRoutes } from './sign-in-routes.ts';
 import { SsoLogout } from './sso-logout.ts';
 import { ssoRoutes } from './sso-routes.ts';
-import { SsoUrls } from './sso-urls.ts';
 
 export interface Sso {
   routes: BoundOperation[];
@@ -45,9 +46,12 @@ export async function openSso(foundation: Foundation): Promise<Sso> {
     await refresher.stop();
     await http.close();
   });
-  const signIn = openSignIn(foundation, http, urls);
+  const client = new OidcClient({ http, cipher, urls });
+  const signIn = openSignIn(foundation, client, urls);
+  const tester = new SsoProviderTester({ database, http, oidc: client, sources });
+  const lookups = new SsoLookupService({ database });
   return {
-    routes: [...ssoRoutes(providers, new SsoLookupService({ database }), keys), ...signInRoutes(signIn)],
+    routes: [...ssoRoutes({ providers, tester, lookups, keys }), ...signInRoutes(signIn)],
     logout: signIn.logout,
     // The next start makes up for a failure.
     ensureEnvironmentProvider: () =>
@@ -57,12 +61,7 @@ export async function openSso(foundation: Foundation): Promise<Sso> {
   };
 }
 
-function openSignIn(
-  { config, database, cipher }: Foundation,
-  http: IdentityProviderClient,
-  urls: SsoUrls,
-): SignInParts {
-  const client = new OidcClient({ http, cipher, urls });
+function openSignIn({ config, database, cipher }: Foundation, client: OidcClient, urls: SsoUrls): SignInParts {
   const samlClient = new SamlClient({ urls });
   const pending = new PendingSignIns({ database, cipher });
   const installationAllowsJit = config.SELF_HOSTED_JIT_PROVISIONING_ENABLED;

@@ -10,6 +10,7 @@ import { type AuditRecorder, audited } from '../../audit/audit-trail.ts';
 import type { Database } from '../../database/database.ts';
 import { ensureLoginSlug } from '../../directory/organizations/first-login-slug.ts';
 import type { Prisma } from '../../generated/client.ts';
+import type { SsoUrls } from '../../sso-urls.ts';
 import { normalizeDomain, requireVerifiedDomain } from './email-domains.ts';
 import { clientSecretPlace, oidcOf } from './provider-configuration.ts';
 import {
@@ -21,7 +22,6 @@ import {
 } from './provider-settings.ts';
 import type { ProviderSources } from './provider-sources.ts';
 import { type ProviderWithDomains, renderProvider } from './provider-view.ts';
-import type { SsoUrls } from './sso-urls.ts';
 
 /** A SAML response that nobody asked for is checked with each provider of its issuer, and anybody may send one. */
 const PROVIDERS_MAX = 20;
@@ -93,7 +93,7 @@ export class SsoProviderService {
   async update(caller: Principal, id: string, body: SsoSettingsUpdate): Promise<SsoSettings> {
     requireAdministrator(caller);
     const { organizationId } = caller;
-    const known = await find(this.#database.prisma, organizationId, id);
+    const known = await findProvider(this.#database.prisma, organizationId, id);
     if (known.protocol === 'oidc' && oidcOf(known).isFromEnvironment) {
       if (ENVIRONMENT_FIELDS.some((field) => field in body)) throw fromEnvironment();
     }
@@ -103,7 +103,7 @@ export class SsoProviderService {
     return this.#database.transact(
       audited(async (transaction, audit) => {
         await lock(transaction, organizationId);
-        const before = await find(transaction, organizationId, id);
+        const before = await findProvider(transaction, organizationId, id);
         await requireDefaults(transaction, organizationId, body);
         // Merged under the lock: what somebody else changed since it was read stays.
         const connection = mergeConnection(body, before, this.#sources, fetched);
@@ -134,7 +134,7 @@ export class SsoProviderService {
     return this.#database.transact(
       audited(async (transaction, audit) => {
         await lock(transaction, organizationId);
-        const provider = await find(transaction, organizationId, id);
+        const provider = await findProvider(transaction, organizationId, id);
         if (provider.protocol === 'oidc' && oidcOf(provider).isFromEnvironment) throw fromEnvironment();
         await requireAnotherProvider(transaction, organizationId, id);
         await endSessions(transaction, { ssoProviderId: id }, 'removed');
@@ -201,7 +201,8 @@ function requireAdministrator(caller: Principal): void {
   requireOrganizationAdministrator(caller, 'set up single sign-on');
 }
 
-async function find(
+/** @throws NotFoundError also for a provider of another organization */
+export async function findProvider(
   queries: Pick<Prisma.TransactionClient, 'ssoProvider'>,
   organizationId: string,
   id: string,

@@ -1,7 +1,7 @@
 import type { SsoAttributeMapping, SsoSettings } from '@runyard/contracts';
 import type { SsoDomain, SsoProvider } from '../../generated/client.ts';
+import type { SsoUrls } from '../../sso-urls.ts';
 import { oidcOf, samlOf } from './provider-configuration.ts';
-import type { SsoUrls } from './sso-urls.ts';
 
 export type ProviderWithDomains = SsoProvider & { domains: SsoDomain[] };
 

@@ -20,6 +20,8 @@ export function OrganizationPage() {
           { label: 'Members', link: { to: '/w/$workspaceId/organization', params }, isExact: true },
           { label: 'Roles', link: { to: '/w/$workspaceId/organization/roles', params } },
           { label: 'Keys', link: { to: '/w/$workspaceId/organization/keys', params } },
+          { label: 'SSO', link: { to: '/w/$workspaceId/organization/sso', params } },
+          { label: 'SCIM', link: { to: '/w/$workspaceId/organization/scim', params } },
           { label: 'Audit', link: { to: '/w/$workspaceId/organization/audit', params } },
           { label: 'Access', link: { to: '/w/$workspaceId/organization/access', params } },
         ]}

@@ -2,10 +2,10 @@ import type { Cipher } from '@runyard/encryption';
 import { createRemoteJWKSet, type JWTPayload, type JWTVerifyGetKey, customFetch as joseFetch, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import type { SsoProvider } from '../../../generated/client.ts';
+import type { SsoUrls } from '../../../sso-urls.ts';
 import type { IdentityProviderClient } from '../identity-provider-client.ts';
 import { clientSecretPlace, oidcOf } from '../provider-configuration.ts';
 import { SignInRefusedError } from '../sign-in-refusal.ts';
-import type { SsoUrls } from '../sso-urls.ts';
 
 /** Seconds that the clocks of a provider and of this service may be apart. */
 const CLOCK_SKEW_SECONDS = 60;
@@ -118,6 +118,32 @@ export class OidcClient {
       post_logout_redirect_uri: this.#urls.signedOut,
       ...(idToken !== null && { id_token_hint: idToken }),
     });
+  }
+
+  /** Asks a provider anew what it says of itself. @throws Error where sign-in could not go on with it */
+  async describe(provider: SsoProvider): Promise<client.Configuration> {
+    return (await this.#fetchConfiguration(provider)).configuration;
+  }
+
+  /**
+   * Redeems a code that the provider has never given: how it refuses says whether it knows the client and its secret.
+   *
+   * @returns the error code, such as `invalid_grant`; `invalid_client` for every refusal of the client itself
+   * @throws Error when it does not answer as OAuth says
+   */
+  async refusalOfUnknownCode(provider: SsoProvider, configuration: client.Configuration): Promise<string> {
+    try {
+      await client.genericGrantRequest(configuration, 'authorization_code', {
+        code: client.randomState(),
+        redirect_uri: this.#urls.oidcCallback(provider),
+        code_verifier: client.randomPKCECodeVerifier(),
+      });
+      return 'none';
+    } catch (error) {
+      if (error instanceof client.WWWAuthenticateChallengeError) return 'invalid_client';
+      if (error instanceof client.ResponseBodyError) return error.status === 401 ? 'invalid_client' : error.error;
+      throw error;
+    }
   }
 
   /** Checks signature, issuer, audience, authorized party and times. */

@@ -1,7 +1,7 @@
 import { makeSamlResponse, makeSamlSigner, samlMetadataOf } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
 import type { SsoProvider } from '../../../generated/client.ts';
-import type { SsoUrls } from '../sso-urls.ts';
+import type { SsoUrls } from '../../../sso-urls.ts';
 import { SamlClient } from './saml-client.ts';
 import { parseSamlResponse } from './saml-response.ts';
 

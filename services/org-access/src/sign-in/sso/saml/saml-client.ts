@@ -1,8 +1,8 @@
 import { type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
 import type { SsoProvider } from '../../../generated/client.ts';
+import type { SsoUrls } from '../../../sso-urls.ts';
 import { samlOf } from '../provider-configuration.ts';
 import { SignInRefusedError } from '../sign-in-refusal.ts';
-import type { SsoUrls } from '../sso-urls.ts';
 import { type IdpMetadata, parseIdpMetadata } from './idp-metadata.ts';
 import type { SamlResponse } from './saml-response.ts';
 

@@ -1,10 +1,24 @@
-/** Addresses of this installation that identity providers know. */
+/** Addresses of this installation that identity providers and their administrators know. */
 export class SsoUrls {
   readonly #base: string;
 
   /** @param publicUrl base URL of the gateway as browsers know it */
   constructor(publicUrl: string) {
     this.#base = publicUrl.replace(/(?<!\/)\/+$/, '');
+  }
+
+  /** The base URL of the platform, without a slash at its end. */
+  get platform(): string {
+    return this.#base;
+  }
+
+  get scim(): string {
+    return `${this.#base}/scim/v2`;
+  }
+
+  /** Returns the address that begins sign-in at the provider of an organization. */
+  login(slug: string): string {
+    return `${this.#base}/auth/v1/sso/login/${slug}`;
   }
 
   /** Returns where an OIDC provider sends browsers back to: an address of its own, or the one of all earlier ones. */
