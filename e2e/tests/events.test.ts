@@ -31,6 +31,7 @@ it('a deployment publishes the events of its runs to a Kafka that requires a log
     expect(ofRun().map(({ type }) => type)).toEqual([
       'runyard.run.created',
       'runyard.run.started',
+      'runyard.run.used',
       'runyard.run.finished',
     ]);
     expect(ofRun()[0]?.data).toMatchObject({ deployment_id: deploymentId });
