@@ -87,6 +87,8 @@ it('an item of a namespace of any characters is found in its tree, changed, and 
   const edited = page.getByRole('dialog', { name: 'Edit the item' });
   await edited.getByLabel('Value').fill('{ "theme": "sepia" }');
   await edited.getByRole('button', { name: 'Save' }).click();
+  // The editor has the word as well.
+  await edited.waitFor({ state: 'hidden' });
   await page.getByText('"sepia"').waitFor();
   expect(await client.store.getItem(namespace, '#1?')).toMatchObject({ value: { theme: 'sepia' } });
   await page.getByRole('button', { name: 'Delete …' }).last().click();
