@@ -41,6 +41,7 @@ async function signInAtProvider(page: Page, login: string): Promise<void> {
 it('an administrator sets an OIDC provider up, tests it, and a person signs in by it', async () => {
   const name = `Company ${randomUUID().slice(0, 8)}`;
   const { page } = await pages.open('/organization/sso');
+  await page.getByRole('link', { name: 'People who were not let in' }).waitFor();
   await page.getByRole('button', { name: 'New identity provider …' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill(name);
@@ -171,6 +172,16 @@ it('a key that only reads is said to withhold what its account may do, as the AP
   await page.getByText(`may not runs:create with this key`).waitFor();
   for (const { description: change } of explained.changes) await page.getByText(change).waitFor();
   expect(new URL(page.url()).searchParams.get('key')).toBe(key.id);
+
+  // A search among many people leaves out who is asked about: the question stays.
+  await page.getByLabel('Name or address of people and programs').fill(randomUUID());
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.waitForURL(/[?&]q=/);
+  const asked = page.getByLabel('Person or service account');
+  // The people of before stay until the search has an answer.
+  await expect.poll(() => asked.locator('option').allTextContents()).toEqual(['Choose one', explained.identity.name]);
+  expect(await asked.inputValue()).toBe(question.identity);
+  expect(await listAccessibilityViolations(page)).toEqual([]);
   await askAsAdministrator('DELETE', `/api/v1/orgs/current/service-keys/${key.id}`);
 });
 
@@ -180,6 +191,8 @@ it('who is no Organization Admin sees neither the providers nor a button that wo
   await page.getByText('Only an Organization Admin sees the identity providers').waitFor();
   const add = page.getByRole('button', { name: 'New identity provider …' });
   expect(await add.getAttribute('aria-disabled')).toBe('true');
+  // It leads to the audit trail, which is for those who manage the organization.
+  expect(await page.getByRole('link', { name: 'People who were not let in' }).count()).toBe(0);
   const scim = await others.open('/organization/scim');
   expect(await scim.page.getByRole('button', { name: 'New token …' }).getAttribute('title')).toBe(
     'Only an Organization Admin may do this',

@@ -250,7 +250,10 @@ const audit = createRoute({
 const access = createRoute({
   getParentRoute: () => organization,
   path: '/access',
-  validateSearch: (search): { identity?: string; key?: string; permission?: string; resource?: string } => ({
+  validateSearch: (
+    search,
+  ): { q?: string; identity?: string; key?: string; permission?: string; resource?: string } => ({
+    q: text(search.q),
     identity: text(search.identity),
     key: text(search.key),
     permission: text(search.permission),

@@ -1,5 +1,5 @@
 import type { AccessExplanation } from '@runyard/contracts';
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, skipToken } from '@tanstack/react-query';
 import { ask } from './ask.ts';
 import { at } from './path.ts';
 
@@ -16,11 +16,13 @@ export interface AccessQuestion {
   api_key_id?: string | undefined;
 }
 
-/** Explains why an identity has a permission or lacks it. */
-export function accessQuery(workspaceId: string, question: AccessQuestion) {
+/** Explains why an identity has a permission or lacks it. Without a question nothing is asked. */
+export function accessQuery(workspaceId: string, question: AccessQuestion | undefined) {
+  const path = at`/api/v1/orgs/current/access/explain`;
   return queryOptions({
     queryKey: ['access', workspaceId, question],
-    queryFn: ({ signal }) =>
-      ask<AccessExplanation>(at`/api/v1/orgs/current/access/explain`, { workspaceId, signal, query: { ...question } }),
+    queryFn: question
+      ? ({ signal }) => ask<AccessExplanation>(path, { workspaceId, signal, query: { ...question } })
+      : skipToken,
   });
 }

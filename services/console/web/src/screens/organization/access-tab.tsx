@@ -3,11 +3,13 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
+import { accessQuery } from '../../platform/access.ts';
 import { deploymentsQuery } from '../../platform/deployments.ts';
 import { permissionsQuery } from '../../platform/roles.ts';
 import { useWorkspace } from '../../session/session.ts';
 import { Answer } from './access/answer.tsx';
-import { questionOf } from './access/choices.ts';
+import { questionOf, withChosen } from './access/choices.ts';
 import { useIdentities } from './access/use-identities.ts';
 import { useWorkspaces } from './parts/fields.tsx';
 import { Section } from './parts/section.tsx';
@@ -20,8 +22,8 @@ export function AccessTab() {
   const workspaces = useWorkspaces();
   const search = useSearch({ from: '/signed-in/w/$workspaceId/organization/access' });
   const navigate = useNavigate({ from: '/w/$workspaceId/organization/access' });
-  const { identity, key, permission = FIRST_PERMISSION, resource = workspaceId } = search;
-  const choices = useIdentities(workspaceId, identity);
+  const { q, identity, key, permission = FIRST_PERMISSION, resource = workspaceId } = search;
+  const choices = useIdentities(workspaceId, { identity, q });
   const permissions = useQuery(permissionsQuery(workspaceId));
   const deployments = useQuery(deploymentsQuery(workspaceId));
   const isOfOrganization = permissions.data?.find(({ name }) => name === permission)?.access_scope === 'organization';
@@ -32,15 +34,20 @@ export function AccessTab() {
     ...(deployments.data ?? []).map(({ id, name }) => ({ value: id, label: `Deployment ${name}` })),
   ];
   const place = { workspaceId, workspaceIds: workspaces.map(({ id }) => id), isOfOrganization };
+  const question = identity === undefined ? undefined : questionOf({ identity, key, permission, resource }, place);
+  const answer = useQuery(accessQuery(workspaceId, question));
+  const chosen =
+    identity === undefined ? undefined : { value: identity, label: answer.data?.identity.name ?? identity };
   return (
     <Section title="Why can this person or program do this?">
       <Fault error={choices.error ?? permissions.error ?? deployments.error} />
+      <SearchForm label="Name or address of people and programs" q={q} onSearch={(q) => choose({ q })} />
       <div className="grid min-w-0 gap-3 md:grid-cols-2">
         <SelectField
           label="Person or service account"
           value={identity ?? ''}
           onChange={({ target }) => choose({ identity: target.value || undefined, key: undefined })}
-          options={[{ value: '', label: 'Choose one' }, ...choices.identities]}
+          options={[{ value: '', label: 'Choose one' }, ...withChosen(choices.identities, chosen)]}
         />
         <SelectField
           label="By"
@@ -67,12 +74,12 @@ export function AccessTab() {
           />
         )}
       </div>
-      {identity === undefined ? (
+      {question === undefined ? (
         <Empty title="Choose a person or a service account">
           Administrators ask about everybody, others about themselves.
         </Empty>
       ) : (
-        <Answer workspaceId={workspaceId} question={questionOf({ identity, key, permission, resource }, place)} />
+        <Answer answer={answer} isByKey={key !== undefined} />
       )}
     </Section>
   );

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { TextField } from '../../components/field.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
 import { AddMember } from './members/add-member.tsx';
 import { InvitesTable } from './members/invites-table.tsx';
 import { MembersTable } from './members/members-table.tsx';
@@ -19,7 +19,7 @@ export function MembersTab() {
   return (
     <>
       <div className="flex flex-wrap items-end justify-between gap-3">
-        <Search key={q ?? ''} q={q} onSearch={(q) => change({ q })} />
+        <SearchForm label="Name or address" q={q} onSearch={(q) => change({ q })} />
         <Button look="first" unavailable={missing('organization:manage')} onClick={() => setIsAdding(true)}>
           Add a person …
         </Button>
@@ -32,25 +32,5 @@ export function MembersTab() {
         <InvitesTable q={q} page={invites} onPage={(invites) => change({ q, page, invites })} />
       </Section>
     </>
-  );
-}
-
-function Search({ q, onSearch }: { q: string | undefined; onSearch: (q: string | undefined) => void }) {
-  const [text, setText] = useState(q ?? '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSearch(text.trim() || undefined);
-  };
-  return (
-    <form aria-label="Search" onSubmit={submit} className="flex min-w-0 flex-wrap items-end gap-2">
-      <TextField
-        label="Name or address"
-        type="search"
-        value={text}
-        maxLength={254}
-        onChange={({ target }) => setText(target.value)}
-      />
-      <Button type="submit">Search</Button>
-    </form>
   );
 }

@@ -1,8 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { TextField } from '../../components/field.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
 import { Section } from './parts/section.tsx';
 import { useOrganization } from './parts/use-organization.ts';
 import { ProvisionedGroups } from './scim/provisioned-groups.tsx';
@@ -27,29 +25,13 @@ export function ScimTab() {
         <AddressList addresses={[{ label: 'Base URL', value: organization.addresses.scim }]} />
       </Section>
       <ScimTokens />
-      <Search key={q ?? ''} q={q} onSearch={(q) => change({ q, users: undefined, groups: undefined })} />
+      <SearchForm
+        label="Name or address of users and groups"
+        q={q}
+        onSearch={(q) => change({ q, users: undefined, groups: undefined })}
+      />
       <ProvisionedUsers q={q} page={users} onPage={(users) => change({ users })} />
       <ProvisionedGroups q={q} page={groups} onPage={(groups) => change({ groups })} />
     </>
-  );
-}
-
-function Search({ q, onSearch }: { q: string | undefined; onSearch: (q: string | undefined) => void }) {
-  const [text, setText] = useState(q ?? '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSearch(text.trim() || undefined);
-  };
-  return (
-    <form aria-label="Search" onSubmit={submit} className="flex min-w-0 flex-wrap items-end gap-2">
-      <TextField
-        label="Name or address of users and groups"
-        type="search"
-        value={text}
-        maxLength={254}
-        onChange={({ target }) => setText(target.value)}
-      />
-      <Button type="submit">Search</Button>
-    </form>
   );
 }

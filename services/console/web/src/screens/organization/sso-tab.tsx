@@ -21,13 +21,14 @@ export function SsoTab() {
   const { workspaceId, organization, isAdministrator, missingAdministrator } = useOrganization();
   const client = useQueryClient();
   const providers = useQuery({ ...ssoProvidersQuery(workspaceId), enabled: isAdministrator });
-  const { data: roles } = useQuery(rolesQuery(workspaceId));
+  const { data: roles, ...rolesRead } = useQuery(rolesQuery(workspaceId));
   const [doing, setDoing] = useState<Doing>();
   const stop = () => setDoing(undefined);
   const remove = async ({ id }: SsoSettings) => {
     await deleteSsoProvider(workspaceId, id);
     await client.invalidateQueries({ queryKey: ['sso', workspaceId] });
   };
+  if (rolesRead.error && !roles) return <Fault error={rolesRead.error} onRetry={() => void rolesRead.refetch()} />;
   if (!organization || !roles) return <Loading what="single sign-on" />;
   return (
     <>

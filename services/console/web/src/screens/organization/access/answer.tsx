@@ -1,20 +1,34 @@
 import type { AccessExplanation } from '@runyard/contracts';
-import { useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Fault } from '../../../components/fault.tsx';
 import { Loading } from '../../../components/loading.tsx';
 import { Time } from '../../../components/time.tsx';
-import { type AccessQuestion, accessQuery } from '../../../platform/access.ts';
 
 /** Says whether an identity may do something, and why. */
-export function Answer({ workspaceId, question }: { workspaceId: string; question: AccessQuestion }) {
-  const { data, error, isPending, refetch } = useQuery(accessQuery(workspaceId, question));
-  if (isPending) return <Loading what="the answer" />;
-  if (!data) return <Fault error={error} onRetry={() => void refetch()} />;
+export function Answer({
+  answer: { data, error, isPending, refetch },
+  isByKey,
+}: {
+  answer: UseQueryResult<AccessExplanation>;
+  /** True: the question names a key of the identity. */
+  isByKey: boolean;
+}) {
   return (
-    <div aria-live="polite" className="flex min-w-0 flex-col gap-3 rounded border border-line bg-card p-4">
+    <>
+      {isPending && <Loading what="the answer" />}
+      <Fault error={error} onRetry={() => void refetch()} />
+      {/* It stays while the question changes: a region that comes with its text is not read out. */}
+      <div aria-live="polite">{data && <Explanation explanation={data} isByKey={isByKey} />}</div>
+    </>
+  );
+}
+
+function Explanation({ explanation: data, isByKey }: { explanation: AccessExplanation; isByKey: boolean }) {
+  return (
+    <div className="flex min-w-0 flex-col gap-3 rounded border border-line bg-card p-4">
       <p className={`text-base font-semibold ${data.allowed ? 'text-good' : 'text-fault'}`}>
         {data.identity.name} {data.allowed ? 'may' : 'may not'} <code>{data.permission}</code>
-        {question.api_key_id !== undefined && ' with this key'}
+        {isByKey && ' with this key'}
       </p>
       <Reasons explanation={data} />
       {data.changes.length > 0 && (

@@ -1,6 +1,6 @@
 import type { ApiKey, OrgMember, ServiceAccount } from '@runyard/contracts';
 import { expect, it } from 'vitest';
-import { identityChoices, keyChoices, questionOf } from './choices.ts';
+import { identityChoices, keyChoices, questionOf, withChosen } from './choices.ts';
 
 const key = (id: string, account: string | null, change: Partial<ApiKey> = {}) =>
   ({ id, short_key: `sk_${id}`, description: '', read_only: false, service_account_id: account, ...change }) as ApiKey;
@@ -15,6 +15,14 @@ it('an account is named once, whichever keys it has', () => {
     { value: 'a1', label: 'Service account CI' },
     { value: 'a2', label: 'Service key Cron (sk_k2)' },
   ]);
+  expect(identityChoices([], [account], keys, 'cron').map(({ value }) => value)).toEqual(['a2']);
+});
+
+it('who is asked about stays among the choices that a search leaves', () => {
+  const bob = { value: 'bob', label: 'Bob' };
+  expect(withChosen([bob], { value: 'ada', label: 'Ada' })).toEqual([{ value: 'ada', label: 'Ada' }, bob]);
+  expect(withChosen([bob], { value: 'bob', label: 'The name that the answer has' })).toEqual([bob]);
+  expect(withChosen([bob], undefined)).toEqual([bob]);
 });
 
 it('people have their own tokens, and accounts the keys that are made for them', () => {

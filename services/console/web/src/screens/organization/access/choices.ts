@@ -6,11 +6,12 @@ export interface Choice {
   label: string;
 }
 
-/** Returns the identities that one may ask about: people first, then programs. */
+/** Returns the identities that one may ask about: people first, then the programs whose names have `q` in them. */
 export function identityChoices(
   members: readonly OrgMember[],
   accounts: readonly ServiceAccount[],
   serviceKeys: readonly ApiKey[],
+  q = '',
 ): Choice[] {
   const programs = new Map(accounts.map(({ id, name }) => [id, `Service account ${name}`]));
   // Most keys have an account of their own, which has the name of the key.
@@ -20,8 +21,16 @@ export function identityChoices(
   }
   return [
     ...members.map(({ id: value, email, full_name: name }) => ({ value, label: name ? `${name} (${email})` : email })),
-    ...[...programs].map(([value, label]) => ({ value, label })),
+    ...[...programs]
+      .map(([value, label]) => ({ value, label }))
+      .filter(({ label }) => label.toLowerCase().includes(q.toLowerCase())),
   ];
+}
+
+/** Returns the choices with the one that is chosen: a search leaves it out, and so may a list that ends. */
+export function withChosen(choices: readonly Choice[], chosen: Choice | undefined): readonly Choice[] {
+  if (!chosen || choices.some(({ value }) => value === chosen.value)) return choices;
+  return [chosen, ...choices];
 }
 
 /** Returns the keys with which an identity may come: those of an account, or the person's own tokens. */

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { personalTokensQuery, serviceAccountsQuery, serviceKeysQuery } from '../../../platform/keys.ts';
 import { memberChoiceQuery, memberOfPersonQuery } from '../../../platform/members.ts';
 import { personQuery } from '../../../session/session.ts';
@@ -13,18 +13,21 @@ export interface Identities {
   error: unknown;
 }
 
-/** The people and programs that one may ask about, and the keys of the one that is chosen. */
-export function useIdentities(workspaceId: string, identity: string | undefined): Identities {
+/** The people and programs that one may ask about, whose names have `q` in them, and the keys of the chosen one. */
+export function useIdentities(
+  workspaceId: string,
+  { identity, q = '' }: { identity: string | undefined; q: string | undefined },
+): Identities {
   const { data: person } = useQuery(personQuery);
   const personId = person?.ls_user_id ?? '';
   const own = useQuery({ ...memberOfPersonQuery(workspaceId, personId), enabled: personId !== '' });
-  const members = useQuery(memberChoiceQuery(workspaceId, ''));
+  const members = useQuery({ ...memberChoiceQuery(workspaceId, q), placeholderData: keepPreviousData });
   const accounts = useQuery(serviceAccountsQuery(workspaceId));
   const serviceKeys = useQuery(serviceKeysQuery(workspaceId));
   const tokens = useQuery(personalTokensQuery(workspaceId));
   const ownId = own.data?.id;
   return {
-    identities: identityChoices(members.data ?? [], accounts.data ?? [], serviceKeys.data ?? []),
+    identities: identityChoices(members.data ?? [], accounts.data ?? [], serviceKeys.data ?? [], q),
     keys: keyChoices(identity, { identity: ownId, tokens: tokens.data ?? [] }, serviceKeys.data ?? []),
     isPersonal: identity !== ownId && (members.data ?? []).some(({ id }) => id === identity),
     error: members.error ?? accounts.error ?? serviceKeys.error ?? tokens.error,

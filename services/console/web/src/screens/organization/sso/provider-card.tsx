@@ -128,5 +128,7 @@ function groupsOf(provider: SsoSettings): string {
   if (!provider.sso_groups_enabled) return 'give no roles';
   const when = provider.sso_groups_role_sync_enabled ? 'at each sign-in' : 'at the first sign-in';
   const required = provider.sso_groups_required ? '; nobody gets in without one' : '';
-  return `in "${provider.sso_groups_claim_field}" give roles by their names ${when}${required}`;
+  const field = provider.sso_groups_claim_field;
+  const claim = provider.attribute_mapping?.keys[field]?.name ?? field;
+  return `in "${claim}" give roles by their names ${when}${required}`;
 }

@@ -71,6 +71,13 @@ it('a changed claim leaves the mapping that the form does not show as it is', ()
   });
 });
 
+it('another claim of the groups takes the mapping of the one before with it, which the platform would refuse', () => {
+  expect(changeOf(OIDC, { ...formOf(OIDC, FIRST), groupsClaim: 'roles' })).toEqual({
+    sso_groups_claim_field: 'roles',
+    attribute_mapping: { keys: { email: { name: 'mail' } } },
+  });
+});
+
 it('metadata of SAML moves from its address to a text', () => {
   const saml: SsoSettings = {
     ...OIDC,

@@ -102,7 +102,7 @@ export function changeOf(settings: SsoSettings, form: ProviderForm): SsoSettings
 }
 
 function fieldsOf(form: ProviderForm, mapping: SsoAttributeMapping | null): SsoSettingsUpdate {
-  const keys = keysOf(form.claims, mapping);
+  const keys = keysOf(form, mapping);
   return {
     display_name: form.name.trim(),
     is_enabled: form.isEnabled,
@@ -139,13 +139,17 @@ function samlFieldsOf(form: ProviderForm): SsoSettingsUpdate {
   };
 }
 
-/** Keeps what the form does not show: the mapping of groups, and attributes with several values. */
-function keysOf(claims: ProviderForm['claims'], mapping: SsoAttributeMapping | null): SsoAttributeMapping['keys'] {
-  const keys = { ...mapping?.keys };
+/** Keeps what the form does not show: attributes with several values, and the mapping of groups under its name. */
+function keysOf(
+  { claims, groupsClaim }: Pick<ProviderForm, 'claims' | 'groupsClaim'>,
+  mapping: SsoAttributeMapping | null,
+): SsoAttributeMapping['keys'] {
+  const groups = groupsClaim.trim();
+  const mappingOfGroups = mapping?.keys[groups];
+  const keys: SsoAttributeMapping['keys'] = { ...(mappingOfGroups && { [groups]: mappingOfGroups }) };
   for (const { name } of ATTRIBUTES) {
     const claim = claims[name].trim();
-    if (claim === '') delete keys[name];
-    else keys[name] = { ...keys[name], name: claim };
+    if (claim !== '') keys[name] = { ...mapping?.keys[name], name: claim };
   }
   return keys;
 }

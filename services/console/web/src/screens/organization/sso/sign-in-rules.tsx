@@ -1,5 +1,6 @@
 import type { OrganizationInfo } from '@runyard/contracts';
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/dialog.tsx';
@@ -34,7 +35,16 @@ export function SignInRules({
   const { sso_only: isSsoOnly, jit_provisioning_enabled: isJitOn, default_sso_provision: isDefault } = organization;
   const busy = unavailable ?? (isBusy ? 'It is being done' : undefined);
   return (
-    <Section title="Sign-in">
+    <Section
+      title="Sign-in"
+      actions={
+        organization.permissions.includes('organization:manage') && (
+          <Link to="/w/$workspaceId/organization/audit" params={{ workspaceId }} search={{ action: 'sign_in.denied' }}>
+            People who were not let in
+          </Link>
+        )
+      }
+    >
       <Fault error={error} />
       <div className="flex min-w-0 flex-col gap-4 rounded border border-line bg-card p-4">
         {organization.addresses.sso_login && (
@@ -146,7 +156,7 @@ function SlugForm({
   };
   const isSame = slug.trim() === before || slug.trim() === '';
   return (
-    <form onSubmit={save} className="flex min-w-0 flex-wrap items-end gap-2">
+    <form onSubmit={save} className="flex min-w-0 flex-wrap items-center gap-2">
       <TextField
         label="Name in the address of sign-in"
         hint="Small letters, digits and dashes. The last five former names lead here still."
