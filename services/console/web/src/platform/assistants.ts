@@ -5,6 +5,7 @@ import type {
   AssistantVersion,
   GraphDrawing,
   GraphSchema,
+  Subgraphs,
 } from '@runyard/contracts';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { ask, askForAnswer } from './ask.ts';
@@ -25,17 +26,7 @@ export function assistantsQuery(workspaceId: string, deploymentId: string) {
   });
 }
 
-/** The JSON Schemas of what the graph of an assistant takes and gives. */
-export function assistantSchemasQuery(workspaceId: string, deploymentId: string, assistantId: string) {
-  return queryOptions({
-    queryKey: ['assistant-schemas', workspaceId, deploymentId, assistantId],
-    queryFn: ({ signal }) =>
-      ask<GraphSchema>(at`/deployments/${deploymentId}/assistants/${assistantId}/schemas`, { workspaceId, signal }),
-    staleTime: 60_000,
-  });
-}
-
-/** The ids that lead to an assistant. */
+/** The ids that lead to an assistant. All that is read of it is kept below its own key. */
 export interface AssistantPlace {
   workspaceId: string;
   deploymentId: string;
@@ -58,7 +49,12 @@ interface AssistantPage {
 
 const pathOf = ({ deploymentId, assistantId }: AssistantPlace) =>
   at`/deployments/${deploymentId}/assistants/${assistantId}`;
-const keyOf = ({ workspaceId, deploymentId, assistantId }: AssistantPlace) => [workspaceId, deploymentId, assistantId];
+const keyOf = ({ workspaceId, deploymentId, assistantId }: AssistantPlace) => [
+  'assistant',
+  workspaceId,
+  deploymentId,
+  assistantId,
+];
 
 /** The assistants of a deployment that are like the filters say, by name and page by page. */
 export function assistantPagesQuery(workspaceId: string, deploymentId: string, filters: AssistantFilters) {
@@ -85,7 +81,7 @@ export function graphNamesQuery(workspaceId: string, deploymentId: string) {
 
 export function assistantQuery(place: AssistantPlace) {
   return queryOptions({
-    queryKey: ['assistant', ...keyOf(place)],
+    queryKey: keyOf(place),
     queryFn: ({ signal }) => ask<Assistant>(pathOf(place), { workspaceId: place.workspaceId, signal }),
   });
 }
@@ -93,7 +89,7 @@ export function assistantQuery(place: AssistantPlace) {
 /** The versions of an assistant, newest first and page by page. */
 export function assistantVersionsQuery(place: AssistantPlace) {
   return infiniteQueryOptions({
-    queryKey: ['assistant', ...keyOf(place), 'versions'],
+    queryKey: [...keyOf(place), 'versions'],
     queryFn: ({ pageParam, signal }) =>
       ask<AssistantVersion[]>(at`${pathOf(place)}/versions`, {
         method: 'POST',
@@ -106,15 +102,45 @@ export function assistantVersionsQuery(place: AssistantPlace) {
   });
 }
 
+/** The JSON Schemas of what the graph of an assistant takes and gives. */
+export function assistantSchemasQuery(place: AssistantPlace) {
+  return queryOptions({
+    queryKey: [...keyOf(place), 'schemas'],
+    queryFn: ({ signal }) => ask<GraphSchema>(at`${pathOf(place)}/schemas`, { workspaceId: place.workspaceId, signal }),
+    staleTime: 60_000,
+  });
+}
+
 /** The nodes and edges of the graph of an assistant, with those of its subgraphs. */
 export function graphDrawingQuery(place: AssistantPlace) {
   return queryOptions({
-    queryKey: ['assistant-graph', ...keyOf(place)],
+    queryKey: [...keyOf(place), 'graph'],
     queryFn: ({ signal }) =>
       ask<GraphDrawing>(at`${pathOf(place)}/graph`, {
         workspaceId: place.workspaceId,
         signal,
         query: { xray: true },
+      }),
+    staleTime: 60_000,
+  });
+}
+
+/** The ids of the nodes of that graph, those of subgraphs as `subgraph:node`. */
+export function nodeIdsQuery(place: AssistantPlace) {
+  return queryOptions({ ...graphDrawingQuery(place), select: nodeIdsOf });
+}
+
+const nodeIdsOf = ({ nodes }: GraphDrawing) => nodes.map(({ id }) => String(id));
+
+/** The schemas of the subgraphs of an assistant's graph, by their nodes: `outer|inner`. */
+export function subgraphsQuery(place: AssistantPlace) {
+  return queryOptions({
+    queryKey: [...keyOf(place), 'subgraphs'],
+    queryFn: ({ signal }) =>
+      ask<Subgraphs>(at`${pathOf(place)}/subgraphs`, {
+        workspaceId: place.workspaceId,
+        signal,
+        query: { recurse: true },
       }),
     staleTime: 60_000,
   });

@@ -15,9 +15,7 @@ const NAMES = {
 
 /** The JSON Schemas of the graph of an assistant, as far as it gives any. */
 export function Schemas({ place }: { place: AssistantPlace }) {
-  const { data, error, isPending, refetch } = useQuery(
-    assistantSchemasQuery(place.workspaceId, place.deploymentId, place.assistantId),
-  );
+  const { data, error, isPending, refetch } = useQuery(assistantSchemasQuery(place));
   const given = Object.entries(NAMES).filter(([key]) => data?.[key as keyof typeof NAMES] != null);
   return (
     <Section title="Schemas" about="What the graph takes, gives and keeps.">

@@ -30,12 +30,11 @@ interface AssistantFormProps {
 
 /** The fields of an assistant. */
 export function AssistantForm({ place, start, graphs, action, metadataHint, onCancel, onSave }: AssistantFormProps) {
-  const { workspaceId, deploymentId } = place;
   const [draft, setDraft] = useState(start);
   const [texts, setTexts] = useState({ config: print(start.config), metadata: print(start.metadata) });
   const [faults, setFaults] = useState(new Map<DraftField, string>());
   const readContext = useRef<ReadField>(undefined);
-  const schemas = useQuery(assistantSchemasQuery(workspaceId, deploymentId, draft.graph));
+  const schemas = useQuery(assistantSchemasQuery({ ...place, assistantId: draft.graph }));
   const save = useMutation({ mutationFn: onSave });
   const refused = save.error instanceof PlatformError ? fieldOfSentence(save.error.message) : undefined;
   const faultOf = (field: DraftField) =>

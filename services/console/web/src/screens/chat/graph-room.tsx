@@ -27,7 +27,7 @@ export interface GraphRoomProps {
 /** A thread with an assistant: a chat, or a form for a graph that takes something else than messages. */
 export function GraphRoom({ place, isNew, assistantId, onStarted }: GraphRoomProps) {
   const queryClient = useQueryClient();
-  const schemas = useQuery(assistantSchemasQuery(place.workspaceId, place.deploymentId, assistantId));
+  const schemas = useQuery(assistantSchemasQuery({ ...place, assistantId }));
   const thread = useQuery({ ...threadQuery(place), enabled: !isNew });
   // The parent gives a key for each thread.
   const session = useMemo(() => {

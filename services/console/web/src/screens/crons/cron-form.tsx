@@ -34,7 +34,7 @@ export function CronForm({ place, start, cron, assistants, action, onCancel, onS
   const [texts, setTexts] = useState({ metadata: print(start.metadata), more: print(start.more) });
   const [faults, setFaults] = useState(new Map<CronField, string>());
   const readInput = useRef<ReadField>(undefined);
-  const schemas = useQuery(assistantSchemasQuery(place.workspaceId, place.deploymentId, draft.assistant));
+  const schemas = useQuery(assistantSchemasQuery({ ...place, assistantId: draft.assistant }));
   const save = useMutation({ mutationFn: onSave });
   const refused = save.error instanceof PlatformError ? fieldOfSentence(save.error.message) : undefined;
   // The assistant and the thread of a cron that is changed have no field at which a fault could stand.

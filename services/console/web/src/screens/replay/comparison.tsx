@@ -19,11 +19,7 @@ export function Comparison(places: { original: RunPlace; shadow: RunPlace }) {
   const original = useComparedRun(places.original);
   const shadow = useComparedRun(places.shadow);
   const { data: schemas } = useQuery({
-    ...assistantSchemasQuery(
-      places.original.workspaceId,
-      places.original.deploymentId,
-      original.facts?.assistantId ?? '',
-    ),
+    ...assistantSchemasQuery({ ...places.original, assistantId: original.facts?.assistantId ?? '' }),
     enabled: original.facts !== undefined,
   });
   const schema = schemas?.output_schema ?? null;

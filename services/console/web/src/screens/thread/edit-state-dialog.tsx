@@ -5,10 +5,9 @@ import { Fault } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { takesMessages } from '../../components/messages-content.ts';
 import type { JsonSchema } from '../../components/schema-form-fields.ts';
-import { assistantSchemasQuery } from '../../platform/assistants.ts';
+import { assistantSchemasQuery, nodeIdsQuery, subgraphsQuery } from '../../platform/assistants.ts';
 import { type ThreadPlace, threadQuery, threadStateQuery } from '../../platform/threads.ts';
 import { EditStateForm } from './edit-state-form.tsx';
-import { nodeIdsQuery, subgraphsQuery } from './graph-facts.ts';
 import { kindOf, namespacesTo, nodeOf, nodesWithin } from './namespace.ts';
 import { writerOf } from './run-request.ts';
 
@@ -41,13 +40,10 @@ function Content({ place, state, onForked, onClose }: EditStateProps & { state: 
   // The default assistant of a graph goes by its name.
   const assistantId = String(thread.data?.metadata.graph_id ?? state.metadata?.graph_id ?? '');
   const isKnown = assistantId !== '';
-  const { workspaceId, deploymentId } = place;
-  const nodes = useQuery({ ...nodeIdsQuery(place, assistantId), enabled: isKnown });
-  const own = useQuery({
-    ...assistantSchemasQuery(workspaceId, deploymentId, assistantId),
-    enabled: isKnown && namespace === '',
-  });
-  const inner = useQuery({ ...subgraphsQuery(place, assistantId), enabled: isKnown && namespace !== '' });
+  const graph = { ...place, assistantId };
+  const nodes = useQuery({ ...nodeIdsQuery(graph), enabled: isKnown });
+  const own = useQuery({ ...assistantSchemasQuery(graph), enabled: isKnown && namespace === '' });
+  const inner = useQuery({ ...subgraphsQuery(graph), enabled: isKnown && namespace !== '' });
   const parent = useQuery({
     ...threadStateQuery(place, state.parent_checkpoint_id ?? undefined, namespace),
     enabled: state.parent_checkpoint_id !== null,

@@ -74,7 +74,7 @@ function WithSchemas(props: {
   onClose(): void;
 }) {
   const { place, assistant } = props;
-  const schemas = useQuery(assistantSchemasQuery(place.workspaceId, place.deploymentId, assistant.assistant_id));
+  const schemas = useQuery(assistantSchemasQuery({ ...place, assistantId: assistant.assistant_id }));
   if (schemas.error) return <Fault error={schemas.error} onRetry={() => void schemas.refetch()} />;
   if (schemas.isPending) return <Loading what="the schemas" />;
   return <RunAgainForm key={assistant.assistant_id} {...props} schemas={schemas.data} />;
