@@ -67,3 +67,41 @@ export function SelectField({
     </Frame>
   );
 }
+
+/** A switch with its label, and a sentence about what it does. */
+export function CheckField({
+  label,
+  hint,
+  isChecked,
+  onChange,
+  disabled,
+}: {
+  label: ReactNode;
+  hint?: string | undefined;
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+  disabled?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div className="flex min-w-0 items-start gap-2">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        disabled={disabled}
+        onChange={({ target }) => onChange(target.checked)}
+        className="mt-1 size-4 shrink-0 accent-action"
+        {...(hint && { 'aria-describedby': `${id}-hint` })}
+      />
+      <div className="min-w-0">
+        <label htmlFor={id}>{label}</label>
+        {hint && (
+          <p id={`${id}-hint`} className="text-xs text-faint">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fault } from '../../components/fault.tsx';
 import { Page } from '../../components/page.tsx';
+import { Section } from '../../components/section.tsx';
 import { personQuery } from '../../session/session.ts';
 import { PersonalTokens } from '../organization/keys/personal-tokens.tsx';
-import { Section } from '../organization/parts/section.tsx';
 import { MyOrganizations } from './my-organizations.tsx';
 import { Sessions } from './sessions.tsx';
 

@@ -5,13 +5,13 @@ import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { Section } from '../../components/section.tsx';
 import { ActionCell, Cell, HeadCell, Row, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { acceptInvite, chooseOrganization, declineInvite, myInvitesQuery } from '../../platform/account.ts';
 import { myOrganizationsQuery } from '../../platform/organization.ts';
 import { personQuery, workspacesQuery } from '../../session/session.ts';
-import { Section } from '../organization/parts/section.tsx';
-import { useAction } from '../organization/parts/use-action.ts';
 
 /** The organizations of the person, and those that invite them. */
 export function MyOrganizations() {

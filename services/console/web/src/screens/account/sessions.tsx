@@ -5,10 +5,10 @@ import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { Section } from '../../components/section.tsx';
 import { ActionCell, Cell, HeadCell, Row, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { endOtherSessions, endSession, sessionsQuery } from '../../platform/account.ts';
-import { Section } from '../organization/parts/section.tsx';
 import { browserName } from './browser-name.ts';
 
 /** The places where the person is signed in. */

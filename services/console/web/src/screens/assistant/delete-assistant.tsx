@@ -4,10 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button, missingPermission } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
+import { CheckField } from '../../components/field.tsx';
 import { type AssistantPlace, deleteAssistant, isOfSystem } from '../../platform/assistants.ts';
 import { useWorkspace } from '../../session/session.ts';
 import { nameOf } from '../assistants/assistant-name.ts';
-import { CheckField } from '../organization/parts/fields.tsx';
 
 /** Deletes an assistant, with its threads where that is wanted. Those that the platform made stay. */
 export function DeleteAssistant({ place, assistant }: { place: AssistantPlace; assistant: Assistant }) {

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Fault } from '../../components/fault.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { Section } from '../../components/section.tsx';
 import { type AssistantPlace, assistantSchemasQuery } from '../../platform/assistants.ts';
-import { Section } from '../organization/parts/section.tsx';
 
 const NAMES = {
   input_schema: 'input schema',

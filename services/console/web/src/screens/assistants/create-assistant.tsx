@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from '../../components/dialog.tsx';
+import { useRequest } from '../../components/use-action.ts';
 import { createAssistant } from '../../platform/assistants.ts';
-import { useRequest } from '../organization/parts/use-action.ts';
 import { AssistantForm } from './assistant-form.tsx';
 import { type AssistantDraft, creationOf, EMPTY_DRAFT } from './assistant-request.ts';
 

@@ -1,8 +1,8 @@
 import type { Assistant } from '@runyard/contracts';
 import { useQueryClient } from '@tanstack/react-query';
 import { Dialog } from '../../components/dialog.tsx';
+import { useRequest } from '../../components/use-action.ts';
 import { type CronsPlace, createCron } from '../../platform/crons.ts';
-import { useRequest } from '../organization/parts/use-action.ts';
 import { type CronDraft, creationOf, emptyDraft } from './cron-draft.ts';
 import { CronForm } from './cron-form.tsx';
 

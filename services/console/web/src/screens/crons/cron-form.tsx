@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Fault } from '../../components/fault.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { CheckField, SelectField, TextField } from '../../components/field.tsx';
 import { JsonEditor, parseJson } from '../../components/json-editor.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { type ReadField, SchemaField } from '../../components/schema-field.tsx';
@@ -11,7 +11,6 @@ import { PlatformError } from '../../platform/ask.ts';
 import { assistantSchemasQuery } from '../../platform/assistants.ts';
 import type { CronsPlace } from '../../platform/crons.ts';
 import { nameOf } from '../assistants/assistant-name.ts';
-import { CheckField } from '../organization/parts/fields.tsx';
 import { type CronDraft, type CronField, faultsOfDraft, faultsOfRemoval, fieldOfSentence } from './cron-draft.ts';
 import { ScheduleFields } from './schedule-fields.tsx';
 

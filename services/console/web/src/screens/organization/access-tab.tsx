@@ -4,6 +4,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
+import { Section } from '../../components/section.tsx';
 import { accessQuery } from '../../platform/access.ts';
 import { deploymentsQuery } from '../../platform/deployments.ts';
 import { permissionsQuery } from '../../platform/roles.ts';
@@ -12,7 +13,6 @@ import { Answer } from './access/answer.tsx';
 import { questionOf, withChosen } from './access/choices.ts';
 import { useIdentities } from './access/use-identities.ts';
 import { useWorkspaces } from './parts/fields.tsx';
-import { Section } from './parts/section.tsx';
 
 const FIRST_PERMISSION = 'runs:create';
 

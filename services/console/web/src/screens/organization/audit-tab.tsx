@@ -5,14 +5,15 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { saveFile } from '../../components/save-file.ts';
+import { Section } from '../../components/section.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { auditQuery, exportAudit } from '../../platform/audit.ts';
 import { AuditFilterForm } from './audit/audit-filter-form.tsx';
 import { type AuditFilters, exportName, selectionOf } from './audit/audit-filters.ts';
 import { AuditTable } from './audit/audit-table.tsx';
 import { useNames } from './audit/use-names.ts';
 import { VerifyAudit } from './audit/verify-audit.tsx';
-import { Section } from './parts/section.tsx';
-import { useAction } from './parts/use-action.ts';
 import { useOrganization } from './parts/use-organization.ts';
 
 /** Changes and decisions in the organization. The filters are those of the address. */
@@ -74,13 +75,4 @@ export function AuditTab() {
       {isVerifying && <VerifyAudit onClose={() => setIsVerifying(false)} />}
     </Section>
   );
-}
-
-function saveFile(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser has taken the file by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

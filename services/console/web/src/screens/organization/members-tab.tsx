@@ -2,10 +2,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
+import { Section } from '../../components/section.tsx';
 import { AddMember } from './members/add-member.tsx';
 import { InvitesTable } from './members/invites-table.tsx';
 import { MembersTable } from './members/members-table.tsx';
-import { Section } from './parts/section.tsx';
 import { useOrganization } from './parts/use-organization.ts';
 
 /** The people of the organization, and those who are invited. Search and pages are in the address. */

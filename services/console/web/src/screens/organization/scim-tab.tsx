@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Loading } from '../../components/loading.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
-import { Section } from './parts/section.tsx';
+import { Section } from '../../components/section.tsx';
 import { useOrganization } from './parts/use-organization.ts';
 import { ProvisionedGroups } from './scim/provisioned-groups.tsx';
 import { ProvisionedUsers } from './scim/provisioned-users.tsx';

@@ -5,9 +5,9 @@ import { CopyButton } from '../../../components/copy-button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { TextField } from '../../../components/field.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { verifyAudit } from '../../../platform/audit.ts';
 import { useWorkspace } from '../../../session/session.ts';
-import { useAction } from '../parts/use-action.ts';
 import { verificationSentence } from './verification-sentence.ts';
 
 /** Checks whether the chain of events is whole. */

@@ -3,10 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Confirm } from '../../../components/dialog.tsx';
 import { SelectField, TextField } from '../../../components/field.tsx';
+import { useRequest } from '../../../components/use-action.ts';
 import { createServiceAccount } from '../../../platform/keys.ts';
 import { rolesQuery } from '../../../platform/roles.ts';
 import { Group, useWorkspaces } from '../parts/fields.tsx';
-import { useRequest } from '../parts/use-action.ts';
 import { useOrganization } from '../parts/use-organization.ts';
 import { roleOptions } from './role-options.ts';
 

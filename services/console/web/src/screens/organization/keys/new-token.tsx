@@ -4,12 +4,12 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
-import { SelectField, TextField } from '../../../components/field.tsx';
+import { CheckField, SelectField, TextField } from '../../../components/field.tsx';
+import { useAction, useRequest } from '../../../components/use-action.ts';
 import { createPersonalToken } from '../../../platform/keys.ts';
 import { expiresAt, firstExpiry } from '../parts/expiry.ts';
-import { CheckField, ExpiryField, useWorkspaces } from '../parts/fields.tsx';
+import { ExpiryField, useWorkspaces } from '../parts/fields.tsx';
 import { SecretDialog, type ShownSecret } from '../parts/secret.tsx';
-import { useAction, useRequest } from '../parts/use-action.ts';
 import { useOrganization } from '../parts/use-organization.ts';
 
 /** Makes a token of the person, which is shown once. */

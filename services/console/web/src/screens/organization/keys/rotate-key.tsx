@@ -5,11 +5,11 @@ import { Button } from '../../../components/button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { SelectField } from '../../../components/field.tsx';
+import { useAction, useRequest } from '../../../components/use-action.ts';
 import { rotateServiceKey } from '../../../platform/keys.ts';
 import { expiresAt, firstExpiry } from '../parts/expiry.ts';
 import { ExpiryField } from '../parts/fields.tsx';
 import { SecretDialog, type ShownSecret } from '../parts/secret.tsx';
-import { useAction, useRequest } from '../parts/use-action.ts';
 import { useOrganization } from '../parts/use-organization.ts';
 
 const HOUR_MS = 3_600_000;

@@ -6,12 +6,12 @@ import { Confirm } from '../../../components/dialog.tsx';
 import { Empty } from '../../../components/empty.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { Loading } from '../../../components/loading.tsx';
+import { Section } from '../../../components/section.tsx';
 import { ActionCell, Cell, HeadCell, Row, Table } from '../../../components/table.tsx';
 import { Time } from '../../../components/time.tsx';
 import { deleteServiceAccount, serviceAccountsQuery } from '../../../platform/keys.ts';
 import { rolesQuery } from '../../../platform/roles.ts';
 import { useWorkspace } from '../../../session/session.ts';
-import { Section } from '../parts/section.tsx';
 import { NewServiceAccount } from './new-service-account.tsx';
 import { NewServiceKey } from './new-service-key.tsx';
 

@@ -4,11 +4,11 @@ import { Button } from '../../../components/button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { SelectField, TextField } from '../../../components/field.tsx';
+import { useAction, useRequest } from '../../../components/use-action.ts';
 import { addAccount, addMember } from '../../../platform/members.ts';
 import { rolesQuery } from '../../../platform/roles.ts';
 import { WorkspacesField } from '../parts/fields.tsx';
 import { SecretDialog, type ShownSecret } from '../parts/secret.tsx';
-import { useAction, useRequest } from '../parts/use-action.ts';
 import { useOrganization } from '../parts/use-organization.ts';
 import { EMPTY, type NewMemberForm, requestOf } from './new-member.ts';
 

@@ -6,11 +6,11 @@ import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { SelectField } from '../../../components/field.tsx';
 import { Loading } from '../../../components/loading.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { memberRolesQuery, setWorkspaceRole, updateMember } from '../../../platform/members.ts';
 import { rolesQuery } from '../../../platform/roles.ts';
 import { useWorkspace } from '../../../session/session.ts';
 import { Group, useWorkspaces } from '../parts/fields.tsx';
-import { useAction } from '../parts/use-action.ts';
 import { roleChanges, rolesOf } from './role-changes.ts';
 
 /** Changes the roles of a member, in the organization and in its workspaces. */

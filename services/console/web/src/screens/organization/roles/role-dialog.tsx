@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { CheckField, TextField } from '../../../components/field.tsx';
+import { useAction, useRequest } from '../../../components/use-action.ts';
 import { createRole, rolesQuery, updateRole } from '../../../platform/roles.ts';
 import { useWorkspace } from '../../../session/session.ts';
-import { CheckField, Group } from '../parts/fields.tsx';
-import { useAction, useRequest } from '../parts/use-action.ts';
+import { Group } from '../parts/fields.tsx';
 
 interface Props {
   /** The role that is changed; missing: a new one. */

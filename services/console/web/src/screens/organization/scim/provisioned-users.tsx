@@ -2,12 +2,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Empty } from '../../../components/empty.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { Loading } from '../../../components/loading.tsx';
+import { Section } from '../../../components/section.tsx';
 import { Cell, HeadCell, Row, Table } from '../../../components/table.tsx';
 import { Time } from '../../../components/time.tsx';
 import { PROVISIONED_PAGE, provisionedUsersQuery } from '../../../platform/scim.ts';
 import { useWorkspace } from '../../../session/session.ts';
 import { Pages } from '../parts/pages.tsx';
-import { Section } from '../parts/section.tsx';
 import { disablement, rolesOfUser } from './given-roles.ts';
 import type { ListProps } from './list-props.ts';
 

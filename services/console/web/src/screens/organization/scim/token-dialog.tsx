@@ -5,10 +5,10 @@ import { Button } from '../../../components/button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { TextField } from '../../../components/field.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { createScimToken, describeScimToken } from '../../../platform/scim.ts';
 import { useWorkspace } from '../../../session/session.ts';
 import { SecretDialog, type ShownSecret } from '../parts/secret.tsx';
-import { useAction } from '../parts/use-action.ts';
 
 /** Makes a token, which is shown once, or describes one anew. */
 export function TokenDialog({ token, onClose }: { token?: ScimToken; onClose: () => void }) {

@@ -6,10 +6,10 @@ import { Confirm } from '../../../components/dialog.tsx';
 import { Empty } from '../../../components/empty.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { Loading } from '../../../components/loading.tsx';
+import { Section } from '../../../components/section.tsx';
 import { ActionCell, Cell, HeadCell, Row, Table } from '../../../components/table.tsx';
 import { Time } from '../../../components/time.tsx';
 import { revokeScimToken, scimTokensQuery } from '../../../platform/scim.ts';
-import { Section } from '../parts/section.tsx';
 import { useOrganization } from '../parts/use-organization.ts';
 import { TokenDialog } from './token-dialog.tsx';
 

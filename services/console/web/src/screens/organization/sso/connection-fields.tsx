@@ -1,6 +1,5 @@
 import { type ReactNode, useId } from 'react';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import { CheckField } from '../parts/fields.tsx';
+import { CheckField, SelectField, TextField } from '../../../components/field.tsx';
 import type { ProviderForm } from './provider-form.ts';
 
 interface ConnectionProps {

@@ -1,6 +1,6 @@
 import type { Role } from '@runyard/contracts';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import { CheckField, Group, WorkspacesField } from '../parts/fields.tsx';
+import { CheckField, SelectField, TextField } from '../../../components/field.tsx';
+import { Group, WorkspacesField } from '../parts/fields.tsx';
 import { ATTRIBUTES, type ProviderForm } from './provider-form.ts';
 
 interface PeopleProps {

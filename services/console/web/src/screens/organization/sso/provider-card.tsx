@@ -2,10 +2,10 @@ import type { OrganizationInfo, Role, SsoSettings, SsoTestResult } from '@runyar
 import { useId, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Fault } from '../../../components/fault.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { testSsoProvider } from '../../../platform/sso.ts';
 import { useWorkspace } from '../../../session/session.ts';
 import { useWorkspaces } from '../parts/fields.tsx';
-import { useAction } from '../parts/use-action.ts';
 import { AddressList } from './address-list.tsx';
 import { addressesOf, domainRecordsOf } from './provider-addresses.ts';
 import { TestResult } from './test-result.tsx';

@@ -6,10 +6,10 @@ import { Button } from '../../../components/button.tsx';
 import { Confirm } from '../../../components/dialog.tsx';
 import { Fault } from '../../../components/fault.tsx';
 import { TextField } from '../../../components/field.tsx';
+import { Section } from '../../../components/section.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { setDefaultSsoProvision, setSsoOnly, updateOrganization } from '../../../platform/sso.ts';
 import { useWorkspace } from '../../../session/session.ts';
-import { Section } from '../parts/section.tsx';
-import { useAction } from '../parts/use-action.ts';
 import { AddressList } from './address-list.tsx';
 import { provisioningSentence } from './provisioning-sentence.ts';
 

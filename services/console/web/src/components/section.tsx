@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-/** A part of a tab with its title, a sentence about it, and what can be done there. */
+/** A part of a page with its title, a sentence about it, and what can be done there. */
 export function Section({
   title,
   about,
