@@ -4,10 +4,14 @@ import type pg from 'pg';
 /** Rows of one statement: a short one holds nobody up. */
 const STEP = 10_000;
 
+/** The tables of what deployments have. */
+export const DEPLOYMENT_TABLES = ['run', 'run_statistic', 'run_latency', 'usage'] as const;
+type DeploymentTable = (typeof DEPLOYMENT_TABLES)[number];
+
 /** Deletes the rows of a table for which a condition is true, in many short statements. Returns their number. */
 export async function deleteInSteps(
   pool: pg.Pool,
-  table: 'run' | 'run_statistic' | 'run_latency' | 'usage',
+  table: DeploymentTable,
   { condition, values }: { condition: string; values: unknown[] },
 ): Promise<number> {
   let deleted = 0;
@@ -19,7 +23,7 @@ export async function deleteInSteps(
 
 async function deleteSome(
   pool: pg.Pool,
-  table: string,
+  table: DeploymentTable,
   { condition, values }: { condition: string; values: unknown[] },
 ): Promise<number> {
   const isOfRuns = table === 'run';

@@ -2,7 +2,7 @@ import { withTransaction } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import { takeWriterLock } from '../journal/partitions.ts';
-import { deleteInSteps } from './delete-in-steps.ts';
+import { DEPLOYMENT_TABLES, deleteInSteps } from './delete-in-steps.ts';
 
 interface Dependencies {
   pool: pg.Pool;
@@ -34,17 +34,13 @@ async function removeDeployment({ pool, logger }: Dependencies, deploymentId: st
     await client.query('UPDATE deployment SET is_deleted = true WHERE deployment_id = $1', [deploymentId]);
   });
   const ofDeployment = { condition: 'deployment_id = $1', values: [deploymentId] };
-  const removed = await deleteInSteps(pool, 'run', ofDeployment);
-  await deleteInSteps(pool, 'run_statistic', ofDeployment);
-  await deleteInSteps(pool, 'run_latency', ofDeployment);
-  await deleteInSteps(pool, 'usage', ofDeployment);
+  let removed = 0;
+  for (const table of DEPLOYMENT_TABLES) removed += await deleteInSteps(pool, table, ofDeployment);
   // Another process may remove it too, and have skipped rows that this one had locked.
   await pool.query(
-    `DELETE FROM deployment d WHERE deployment_id = $1
-       AND NOT EXISTS (SELECT FROM run r WHERE r.deployment_id = d.deployment_id)
-       AND NOT EXISTS (SELECT FROM run_statistic s WHERE s.deployment_id = d.deployment_id)
-       AND NOT EXISTS (SELECT FROM run_latency l WHERE l.deployment_id = d.deployment_id)
-       AND NOT EXISTS (SELECT FROM usage u WHERE u.deployment_id = d.deployment_id)`,
+    `DELETE FROM deployment WHERE deployment_id = $1${DEPLOYMENT_TABLES.map(
+      (table) => ` AND NOT EXISTS (SELECT FROM ${table} WHERE deployment_id = $1)`,
+    ).join('')}`,
     [deploymentId],
   );
   logger.info('history of a deleted deployment removed', { deploymentId, removed });

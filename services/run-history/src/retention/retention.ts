@@ -11,13 +11,13 @@ interface Dependencies {
   /** Days for which runs are kept. */
   retentionDays: number;
   runsPerDeploymentMax: number;
-  /** Days for which statistics by minute are kept. */
+  /** Days for which statistics by minute, and usage by hour, are kept. */
   minutesRetentionDays: number;
   /** Rows of usage of one deployment. Default: a million. */
   usageRowsMax?: number;
 }
 
-const DAY_STATISTICS_KEPT_DAYS = 400;
+const DAYS_KEPT_DAYS = 400;
 /** Rows of usage of one deployment, about: code of its project names models and users. */
 const USAGE_ROWS_MAX = 1_000_000;
 /** Nobody waits behind a change of partitions that waits for a long search: the next sweep tries again. */
@@ -32,7 +32,7 @@ export async function sweepHistory(dependencies: Dependencies): Promise<void> {
   for (const old of (await listPartitions(pool)).filter((each) => each < oldest)) {
     await changePartitions(pool, (client) => dropPartitions(client, old));
   }
-  await removeStatistics(dependencies);
+  await removeSums(dependencies);
   await removeRunsAboveMaximum(dependencies);
   await removeUsageAboveMaximum(dependencies);
 }
@@ -45,19 +45,14 @@ function changePartitions(pool: pg.Pool, change: (client: pg.ClientBase) => Prom
   return withTransaction(pool, work, { lockTimeoutMs: LOCK_WAIT_MS });
 }
 
-async function removeStatistics({ pool, minutesRetentionDays }: Dependencies): Promise<void> {
-  for (const table of ['run_statistic', 'run_latency'] as const) {
+async function removeSums({ pool, minutesRetentionDays }: Dependencies): Promise<void> {
+  for (const table of ['run_statistic', 'run_latency', 'usage'] as const) {
     await deleteInSteps(pool, table, {
-      condition: `step = 'minute' AND start < now() - make_interval(days => $1)
+      condition: `step IN ('minute', 'hour') AND start < now() - make_interval(days => $1)
         OR step = 'day' AND start < now() - make_interval(days => $2)`,
-      values: [minutesRetentionDays, DAY_STATISTICS_KEPT_DAYS],
+      values: [minutesRetentionDays, DAYS_KEPT_DAYS],
     });
   }
-  await deleteInSteps(pool, 'usage', {
-    condition: `step = 'hour' AND start < now() - make_interval(days => $1)
-      OR step = 'day' AND start < now() - make_interval(days => $2)`,
-    values: [minutesRetentionDays, DAY_STATISTICS_KEPT_DAYS],
-  });
 }
 
 /** Runs are counted by their statistics first: to count rows costs a look at each. */

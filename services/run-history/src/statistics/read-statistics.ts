@@ -1,11 +1,10 @@
 import { type RunStatistics, type RunStatisticsRequest, STATISTICS_POINTS_MAX } from '@runyard/contracts';
-import { toSqlText } from '@runyard/database';
 import { InvalidFieldError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunScope } from '../access/visible-deployments.ts';
-import { readTime } from '../read-time.ts';
+import { readSelectedTime, selectSums } from '../sums/selection.ts';
 import { percentileOf } from './latency-buckets.ts';
-import { COUNTED, type Counted, type Measure, NOTHING, startOfStep } from './statistic-changes.ts';
+import { COUNTED, type Counted, type Measure, NOTHING } from './statistic-changes.ts';
 
 const STEP_MS = { minute: 60_000, day: 86_400_000 } as const;
 
@@ -83,26 +82,14 @@ export async function readStatistics(
   };
 }
 
-function selectionOf(
-  { organizationId, workspaceId, deploymentIds }: RunScope,
-  { start_time, end_time, step, deployment_ids, graph_ids }: RunStatisticsRequest,
-): { values: unknown[]; condition: string } {
-  const start = startOfStep(readTime(start_time, 'start_time').toISOString(), step);
-  const end = end_time === undefined ? new Date() : readTime(end_time, 'end_time');
-  const points = (end.getTime() - Date.parse(start)) / STEP_MS[step];
-  if (points <= 0) throw new InvalidFieldError(['body', 'end_time'], 'Must be later than start_time');
-  if (points > STATISTICS_POINTS_MAX) {
+function selectionOf(scope: RunScope, request: RunStatisticsRequest): { values: unknown[]; condition: string } {
+  const time = readSelectedTime(request, request.step);
+  if ((time.end.getTime() - time.start.getTime()) / STEP_MS[request.step] > STATISTICS_POINTS_MAX) {
     const told = `At most ${STATISTICS_POINTS_MAX} times: choose a later start_time, an earlier end_time, or days`;
     throw new InvalidFieldError(['body', 'start_time'], told);
   }
-  const values: unknown[] = [organizationId, workspaceId, step, start, end];
-  const conditions = [
-    'deployment_id IN (SELECT deployment_id FROM deployment WHERE organization_id = $1 AND workspace_id = $2)',
-    'step = $3 AND start >= $4 AND start < $5',
-  ];
-  for (const ids of [deploymentIds, deployment_ids]) {
-    if (ids) conditions.push(`deployment_id = ANY($${values.push(ids)}::uuid[])`);
-  }
-  if (graph_ids) conditions.push(`graph_id = ANY($${values.push(graph_ids.map(toSqlText))}::text[])`);
-  return { values, condition: conditions.join(' AND ') };
+  return selectSums(scope, time, [
+    ['deployment_id', 'uuid', request.deployment_ids],
+    ['graph_id', 'text', request.graph_ids],
+  ]);
 }

@@ -1,5 +1,6 @@
 import type { StatisticsStep } from '@runyard/contracts';
 import type { StoredRun } from '../runs/stored-run.ts';
+import { startOfStep } from '../sums/step.ts';
 import { bucketOf } from './latency-buckets.ts';
 
 const ENDS = ['success', 'error', 'timeout', 'interrupted'] as const;
@@ -25,14 +26,7 @@ interface StatisticKey {
   graph_id: string;
 }
 
-const STEP_LENGTH: Record<StatisticsStep, number> = { minute: 16, day: 10 };
-const STEP_END: Record<StatisticsStep, string> = { minute: ':00.000Z', day: 'T00:00:00.000Z' };
 const STEPS: readonly StatisticsStep[] = ['minute', 'day'];
-
-/** Returns the start of the minute or the day of a time in ISO 8601. */
-export function startOfStep(time: string, step: StatisticsStep): string {
-  return time.slice(0, STEP_LENGTH[step]) + STEP_END[step];
-}
 
 /**
  * Gathers what changes of runs add to statistics. A run is looked at before and after each of its events, and counts once

@@ -1,10 +1,8 @@
 import type { Usage, UsageFigures, UsageFileRequest, UsageGroup, UsageRow } from '@runyard/contracts';
-import { toSqlText } from '@runyard/database';
-import { InvalidFieldError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunScope } from '../access/visible-deployments.ts';
-import { readTime } from '../read-time.ts';
-import { startOfUsageStep, USED, type UsageStep, type Used } from './usage-changes.ts';
+import { readSelectedTime, selectSums } from '../sums/selection.ts';
+import { USED, type UsageStep, type Used } from './usage-changes.ts';
 
 type Step = UsageFileRequest['step'];
 type Values = Record<string, string>;
@@ -32,14 +30,6 @@ const STEPS: Record<Step, { of: UsageStep; time?: string }> = {
   all: { of: 'day' },
 };
 
-const FILTERS = [
-  ['deployment_ids', 'deployment_id', 'uuid'],
-  ['assistant_ids', 'assistant_id', 'uuid'],
-  ['creators', 'creator', 'text'],
-  ['key_ids', 'key_id', 'text'],
-  ['models', 'model', 'text'],
-] as const;
-
 const SUMS = USED.map((each) => `sum(${each})::float8 AS ${each}`).join(', ');
 const TOKENS = 'sum(input_tokens + output_tokens)';
 
@@ -51,7 +41,13 @@ export async function readUsage(
   limit: number,
 ): Promise<Usage> {
   const { of, time } = STEPS[request.step];
-  const { values, condition } = selectionOf(scope, request, of);
+  const { values, condition } = selectSums(scope, readSelectedTime(request, of), [
+    ['deployment_id', 'uuid', request.deployment_ids],
+    ['assistant_id', 'uuid', request.assistant_ids],
+    ['creator', 'text', request.creators],
+    ['key_id', 'text', request.key_ids],
+    ['model', 'text', request.models],
+  ]);
   const groups = (request.group_by ?? []).map((group) => GROUPS[group]);
   const columns = groups.flatMap((group) => group.columns);
   const keys = [...(time ? [time] : []), ...columns];
@@ -80,27 +76,4 @@ export async function readUsage(
 function figuresOf(row: Record<Used, number | null>): UsageFigures {
   const used = Object.fromEntries(USED.map((each) => [each, row[each] ?? 0])) as Record<Used, number>;
   return { ...used, total_tokens: used.input_tokens + used.output_tokens };
-}
-
-function selectionOf(
-  { organizationId, workspaceId, deploymentIds }: RunScope,
-  request: UsageFileRequest,
-  step: UsageStep,
-): { values: unknown[]; condition: string } {
-  const start = startOfUsageStep(readTime(request.start_time, 'start_time').toISOString(), step);
-  const end = request.end_time === undefined ? new Date() : readTime(request.end_time, 'end_time');
-  if (end.getTime() <= Date.parse(start)) {
-    throw new InvalidFieldError(['body', 'end_time'], 'Must be later than start_time');
-  }
-  const values: unknown[] = [organizationId, workspaceId, step, start, end];
-  const conditions = [
-    'deployment_id IN (SELECT deployment_id FROM deployment WHERE organization_id = $1 AND workspace_id = $2)',
-    'step = $3 AND start >= $4 AND start < $5',
-  ];
-  if (deploymentIds) conditions.push(`deployment_id = ANY($${values.push(deploymentIds)}::uuid[])`);
-  for (const [filter, column, type] of FILTERS) {
-    const wanted = request[filter]?.map(toSqlText);
-    if (wanted) conditions.push(`${column} = ANY($${values.push(wanted)}::${type}[])`);
-  }
-  return { values, condition: conditions.join(' AND ') };
 }

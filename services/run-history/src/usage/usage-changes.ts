@@ -1,5 +1,6 @@
 import { type RunUsage, RunUsed } from '@runyard/contracts';
 import type { StoredRun } from '../runs/stored-run.ts';
+import { startOfStep } from '../sums/step.ts';
 import { NOTHING_USED, newerUsage, usageSince } from './attempt-usage.ts';
 
 type UsedEvent = { data: RunUsage & { run_id: string; attempt: number } };
@@ -40,11 +41,6 @@ export interface UsageRow extends Record<Used, number> {
   key_id: string;
   provider: string;
   model: string;
-}
-
-/** Returns the start of the hour or the day of a time in ISO 8601. */
-export function startOfUsageStep(time: string, step: UsageStep): string {
-  return step === 'hour' ? `${time.slice(0, 13)}:00:00.000Z` : `${time.slice(0, 10)}T00:00:00.000Z`;
 }
 
 /** Gathers what events of runs add to usage. An event that comes again, or late, adds nothing. */
@@ -113,7 +109,7 @@ export class UsageChanges {
       const key = {
         deployment_id: run.deployment_id,
         step,
-        start: startOfUsageStep(time, step),
+        start: startOfStep(time, step),
         assistant_id: run.assistant_id,
         creator_kind: run.creator_kind ?? '',
         creator: run.creator ?? '',
