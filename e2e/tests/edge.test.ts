@@ -86,32 +86,3 @@ describe('a revoked key', () => {
       .toBe(401);
   });
 });
-
-describe('organization settings', () => {
-  const endpoint = `${url}/api/v1/organizations/current/info`;
-  const patch = (key: string, body: unknown) =>
-    fetch(endpoint, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-
-  it('are changed by an administrator and by nobody else', async () => {
-    const changed = await patch(apiKey, { jit_provisioning_enabled: false, invites_enabled: true });
-    expect(changed.status).toBe(200);
-    expect(await json(changed)).toMatchObject({ jit_provisioning_enabled: false, invites_enabled: true });
-
-    const user = await json(
-      await fetch(`${url}/api/v1/orgs/current/service-keys`, {
-        method: 'POST',
-        headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-        body: JSON.stringify({ description: 'no administrator', read_only: true }),
-      }),
-    );
-    const refused = await patch(String(user.key), { jit_provisioning_enabled: true });
-    expect(refused.status).toBe(403);
-    expect(await json(await fetch(endpoint, { headers: { 'x-api-key': apiKey } }))).toMatchObject({
-      jit_provisioning_enabled: false,
-    });
-  });
-});
