@@ -6,7 +6,7 @@ import { newVisitor } from './browser.ts';
 /** A page of the console, with all that a browser reports of it. */
 export interface ConsolePage {
   page: Page;
-  /** Errors of scripts, refusals of the page's policy, failed requests. */
+  /** Errors of scripts, refusals of the page's policy, failed requests, each with its address. */
   faults: string[];
   /** Origins that the page has asked for anything. */
   origins: Set<string>;
@@ -19,7 +19,7 @@ export async function openWindow(context: BrowserContext): Promise<ConsolePage> 
   const faults: string[] = [];
   const origins = new Set<string>();
   page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
+    if (message.type() === 'error') faults.push(`${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
@@ -95,7 +95,8 @@ export async function openPages(browser: Browser, person: Person): Promise<Pages
   await first.page.close();
   const open = async (path: string) => {
     const window = await openWindow(context);
-    onTestFinished(async () => {
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') await tellPage(window);
       await window.page.close();
       expect(window.faults).toEqual([]);
     });
@@ -103,6 +104,12 @@ export async function openPages(browser: Browser, person: Person): Promise<Pages
     return window;
   };
   return { context, address, open };
+}
+
+/** Tells where a page of a test that failed stood, and what a person saw there. */
+async function tellPage({ page, faults }: ConsolePage): Promise<void> {
+  const seen = await page.locator('body').ariaSnapshot();
+  console.error(`${page.url()}\n${faults.join('\n')}\n${seen.slice(0, 4_000)}`);
 }
 
 /** Asks the API with the key of the administrator. */

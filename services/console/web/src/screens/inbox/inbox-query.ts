@@ -1,6 +1,6 @@
 import type { Deployment, ThreadState } from '@runyard/contracts';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { ask } from '../../platform/ask.ts';
+import { ask, PlatformError } from '../../platform/ask.ts';
 import { at } from '../../platform/path.ts';
 import { searchThreads, type ThreadPlace } from '../../platform/threads.ts';
 import { type InboxItem, itemOf, questionsOf, type WaitingThread } from './inbox-items.ts';
@@ -66,7 +66,12 @@ async function itemsOf(
   const silent = threads.filter((thread) => questionsOf(thread).length === 0).slice(0, BREAKPOINTS_MAX);
   await eachOf(silent, PARALLEL, async ({ thread_id: threadId, state_updated_at: at }) => {
     const place = { workspaceId, deploymentId: deployment.id, threadId };
-    nexts.set(threadId, await queryClient.fetchQuery(nextNodesQuery(place, at)));
+    try {
+      nexts.set(threadId, await queryClient.fetchQuery(nextNodesQuery(place, at)));
+    } catch (error) {
+      // A thread that was deleted meanwhile waits for nobody, and hides no other.
+      if (!(error instanceof PlatformError && error.status === 404)) throw error;
+    }
   });
   return threads.flatMap((thread) => itemOf(deployment, thread, nexts.get(thread.thread_id) ?? []) ?? []);
 }
