@@ -1,5 +1,6 @@
 import type { DataCipher } from '@runyard/encryption';
 import type pg from 'pg';
+import type { ExhaustedBudget } from './budgets/types.ts';
 import type { MissingKeyReport } from './runs/missing-keys.ts';
 import type { ThreadTtl } from './threads/types.ts';
 
@@ -34,6 +35,8 @@ export interface RunEngineOptions {
   onOutboxWritten?: () => void;
   /** Monotonic milliseconds of this process. */
   now?: () => number;
+  /** Is called when somebody has used a budget up, once in each period. */
+  onBudgetExhausted?: (budget: ExhaustedBudget) => void;
   /** Is called when a writer that lost its thread tried to write a status or a state. */
   onStaleWrite?: () => void;
   /**

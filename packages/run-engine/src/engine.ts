@@ -1,6 +1,8 @@
 import type { SizedRows } from '@runyard/database';
 import { type DataCipher, NO_ENCRYPTION } from '@runyard/encryption';
 import type pg from 'pg';
+import { Budgets } from './budgets/budgets.ts';
+import type { ExhaustedBudget } from './budgets/types.ts';
 import { CronFiring } from './crons/cron-firing.ts';
 import type { RunEngineOptions } from './engine-options.ts';
 import { EngineWrites } from './engine-writes.ts';
@@ -121,7 +123,8 @@ export class RunEngine {
     const lockWaitMs = Math.min(LOCK_WAIT_MS_MAX, leaseMs / 2);
     this.#writes = new EngineWrites({ pool, events, lockWaitMs, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
-    this.#creationRules = { events, threadTtl, waitingRunsMax: options.waitingRunsMax ?? 5_000 };
+    const budgets = new Budgets({ onExhausted: options.onBudgetExhausted });
+    this.#creationRules = { events, budgets, threadTtl, waitingRunsMax: options.waitingRunsMax ?? 5_000 };
     this.crons = new CronFiring({ pool, cipher, ...this.#creationRules, writes: this.#writes });
     this.histories = new ThreadHistories({ pool, events, threadTtl, write, cipher });
     this.removals = new ThreadRemovals(write);
@@ -147,8 +150,8 @@ export class RunEngine {
   /**
    * Accepts a run: once this resolves, it is in Postgres. The caller then wakes workers, and notifies the workers of
    * cancelled runs. Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject`
-   * on a busy one, TooManyRequestsError when too many wait on it, KeyTakenError, EncryptionUnavailableError,
-   * HaltedError.
+   * on a busy one, TooManyRequestsError when too many wait on it or a budget is used up, PaymentRequiredError,
+   * KeyTakenError, EncryptionUnavailableError, HaltedError.
    */
   async createRun(run: AcceptedRun): Promise<CreatedRun> {
     return this.#commits.create(await encodeRun(run, this.#cipher));
@@ -242,11 +245,18 @@ export class RunEngine {
   }
 
   /**
-   * Tells what an attempt has used so far. It need not own the run any more: what was used was used. Throws
-   * CommitRefusedError.
+   * Tells what an attempt has used so far. It need not own the run any more: what was used was used. Returns the budget
+   * that the run has to stop for. Throws CommitRefusedError.
    */
-  recordUsage(used: UsedRun): Promise<void> {
+  recordUsage(used: UsedRun): Promise<ExhaustedBudget | undefined> {
     return this.#commits.recordUsage(used);
+  }
+
+  /** Returns the budget for which a run must not begin: others have used it up since the run was created. */
+  async findExhaustedBudget(runId: string): Promise<ExhaustedBudget | undefined> {
+    const { budgets } = this.#creationRules;
+    const stops = await this.#writes.write((client) => budgets.countTokens(client, [{ runId, tokens: 0 }]));
+    return stops.get(runId);
   }
 
   /**

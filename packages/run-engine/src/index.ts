@@ -1,3 +1,6 @@
+export { exhaustedMessage } from './budgets/budget-errors.ts';
+export type { ExhaustedBudget } from './budgets/types.ts';
+export { warnOfBudgets } from './budgets/warn-of-budgets.ts';
 export type { CronFiring } from './crons/cron-firing.ts';
 export { CRON_COLUMNS, type CronRow, cronOfRow, encodeCronCreator, listedCronOfRow } from './crons/cron-row.ts';
 export { InvalidScheduleError, parseSchedule } from './crons/schedule.ts';

@@ -60,4 +60,6 @@ export interface UsedRun {
   assistantId: string;
   attempt: number;
   usage: RunUsage;
+  /** Tokens since the last report of the attempt, where budgets count them. Default: none does. */
+  tokens?: number;
 }

@@ -60,6 +60,11 @@ export class UnauthorizedError extends AppError<401> {
   readonly status = 401;
 }
 
+/** What the caller may use is used up. */
+export class PaymentRequiredError extends AppError<402> {
+  readonly status = 402;
+}
+
 /** The caller is known and may not do this. Where even the existence is a secret, use NotFoundError. */
 export class ForbiddenError extends AppError<403> {
   readonly status = 403;

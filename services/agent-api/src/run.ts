@@ -3,7 +3,7 @@ import { mapDatabaseOutages, retryStartStep } from '@runyard/database';
 import type { SharedHost } from '@runyard/host-client';
 import { openIdempotencyKeys } from '@runyard/idempotency';
 import { threadRetentionSettings } from '@runyard/project';
-import { ApiServers, RunEngine, staleWriteCounter } from '@runyard/run-engine';
+import { ApiServers, RunEngine, staleWriteCounter, warnOfBudgets } from '@runyard/run-engine';
 import {
   type BoundOperation,
   deploymentMetricIdentity,
@@ -105,6 +105,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
     onOutboxWritten: () => relay.wake(),
+    onBudgetExhausted: warnOfBudgets(logger),
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => staleWrite('status'),
     onTakeBackFailure: (threadId, error) =>

@@ -6,7 +6,14 @@ import { embeddingsOf, type SharedHost } from '@runyard/host-client';
 import { GraphLoadError } from '@runyard/host-protocol';
 import { Lease } from '@runyard/leases';
 import { openProject, storeSettings } from '@runyard/project';
-import { ApiServers, type MissingKeyReport, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
+import {
+  ApiServers,
+  type MissingKeyReport,
+  RunEngine,
+  RunMetricReport,
+  StateTimes,
+  warnOfBudgets,
+} from '@runyard/run-engine';
 import {
   createApp,
   deploymentMetricIdentity,
@@ -95,6 +102,7 @@ export async function run(config: Config, context: ServiceContext, shared?: Shar
     maxDrains: config.BG_JOB_MAX_DRAINS,
     keyWaitMs: config.RUN_KEY_WAIT_SECS * 1000,
     onMissingKey: (report: MissingKeyReport) => logger.warn('runs wait for an encryption key', { ...report }),
+    onBudgetExhausted: warnOfBudgets(logger),
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => metrics.staleWrite('status'),
     onTakeBackFailure: (threadId: string, error: unknown) =>

@@ -148,7 +148,7 @@ export async function openDeployment({
         multitaskStrategy: 'enqueue',
         ...overrides,
         kwargs: {
-          input: input ?? (command === undefined ? {} : null),
+          input: input !== undefined ? input : command === undefined ? {} : null,
           ...(command !== undefined && { command }),
           config: {
             configurable: { graph_id: graphId, ...configurable, ...(checkpointId && { checkpoint_id: checkpointId }) },

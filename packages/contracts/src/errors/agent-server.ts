@@ -8,6 +8,16 @@ export const AGENT_SERVER_ERRORS = {
       'Somebody has halted the deployment, its workspace or its organization; the message has the reason. Nothing was done.',
     remedy: 'Wait, or resume it: `runyard deploy resume`, once the reason is gone.',
   },
+  budget_exhausted: {
+    status: 402,
+    meaning: 'A budget of the deployment is used up for this period, and is set to refuse with 402. Nothing was done.',
+    remedy: 'Wait for the next period, which the message names, or raise the budget.',
+  },
+  budget_exhausted_for_now: {
+    status: 429,
+    meaning: 'A budget of the deployment is used up for this period, and is set to refuse with 429. Nothing was done.',
+    remedy: 'Wait for the next period, in `Retry-After` seconds, or raise the budget.',
+  },
   thread_or_assistant_not_found: {
     status: 404,
     meaning: 'The thread or the assistant of a new run is unknown.',

@@ -8,7 +8,8 @@ import {
 import type pg from 'pg';
 import { ThreadHeldError } from '../errors.ts';
 import { lockUnheldThreads } from '../locks.ts';
-import { type CreationRules, createRuns } from '../runs/create-runs.ts';
+import type { CreationRules } from '../runs/create-runs.ts';
+import { createRunsWithinBudgets } from '../runs/create-within-budgets.ts';
 import { type EncodedRun, encodeRun } from '../runs/encode-run.ts';
 import type { CreatedRun } from '../runs/types.ts';
 import { type CronRow, decodeCronCreator, listedCronOfRow } from './cron-row.ts';
@@ -165,7 +166,7 @@ async function createEach(
   if (creations.length === 0) return results;
   await client.query('SAVEPOINT creation');
   try {
-    const created = await createRuns(client, creations, parts);
+    const created = await createRunsWithinBudgets(client, creations, parts);
     creations.forEach((creation, index) => void results.set(creation, created[index]!));
     await client.query('RELEASE SAVEPOINT creation');
   } catch (error) {

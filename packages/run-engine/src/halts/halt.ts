@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { HaltedError } from './halted-error.ts';
 
 /** The kill switch of a deployment, as its data plane has set it. */
 export interface Halt {
@@ -7,11 +6,6 @@ export interface Halt {
   reason: string;
   /** True when runs that wait are cancelled too; false when they wait until the deployment is resumed. */
   cancelsQueued: boolean;
-}
-
-/** Returns the error for creations that met a halt. The reason is empty when it was resumed since. */
-export async function haltedError(client: pg.ClientBase): Promise<HaltedError> {
-  return new HaltedError((await findHalt(client))?.reason ?? 'it is being resumed');
 }
 
 /** Returns the halt in force; undefined when there is none. */

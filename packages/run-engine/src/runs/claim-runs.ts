@@ -126,6 +126,8 @@ interface ClaimedRow {
   epoch: string;
   is_suspect: boolean;
   lost_for_ms: number | null;
+  /** Null: no budget counts the run. */
+  is_stopped_by_budgets: boolean | null;
   created_at: Date;
 }
 
@@ -181,6 +183,7 @@ function toClaimedRun(row: ClaimedRow, cipher: DataCipher): ClaimedRun {
     fence: toFence(row),
     isQuarantined: row.is_suspect,
     lostForMs: row.lost_for_ms,
+    ...(row.is_stopped_by_budgets !== null && { budgets: row.is_stopped_by_budgets ? 'enforced' : 'shadow' }),
     createdAt: row.created_at,
   };
 }
@@ -228,6 +231,8 @@ const claimStatement = (condition: string) => `
   )
   SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
          (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms,
+         (SELECT bool_or(b.is_enforced) FROM run_budget m JOIN budget b USING (budget_id)
+          WHERE m.run_id = taken.run_id) AS is_stopped_by_budgets,
          -- Whoever writes checkpoints takes the fence first, which is read as it is when it is locked. Threads that begin
          -- with some, such as copies, have them before they have runs.
          is_first AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread_id = taken.thread_id) AS is_thread_new

@@ -1,7 +1,8 @@
 import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/idempotency';
 import type pg from 'pg';
 import type { KeyedCreation } from '../types.ts';
-import { type CreationRules, createRuns } from './create-runs.ts';
+import type { CreationRules } from './create-runs.ts';
+import { createRunsWithinBudgets } from './create-within-budgets.ts';
 import type { EncodedRun } from './encode-run.ts';
 import type { CreatedRun, RunRecord } from './types.ts';
 
@@ -9,7 +10,7 @@ type KeyedItem = EncodedRun & { keyed: KeyedCreation<RunRecord> };
 const isKeyed = (item: EncodedRun): item is KeyedItem => item.keyed !== undefined;
 
 /**
- * Like `createRuns`, with idempotency keys. An item whose key another request has gets a `KeyTakenError` in its place,
+ * Like `createRunsWithinBudgets`, with idempotency keys. An item whose key another request has gets a `KeyTakenError` in its place,
  * and a refused item leaves its key free. Keys are claimed before threads are created and checked, so that a repeated
  * request finds its first run and not the thread that this run made busy. A batch without keys sends no additional
  * statement.
@@ -20,14 +21,14 @@ export async function createRunsOnce(
   rules: CreationRules,
 ): Promise<(CreatedRun | Error)[]> {
   const keyed = batch.filter(isKeyed);
-  if (keyed.length === 0) return createRuns(client, batch, rules);
+  if (keyed.length === 0) return createRunsWithinBudgets(client, batch, rules);
   const keys = onPg(client);
   const claimed = await claimKeys(
     keys,
     keyed.map((item) => item.keyed.request),
   );
   const own = batch.filter((item) => !isKeyed(item) || claimed.has(item.keyed.request.claim));
-  const results = await createRuns(client, own, rules);
+  const results = await createRunsWithinBudgets(client, own, rules);
 
   const bound: { request: KeyedItem['keyed']['request']; answer: unknown }[] = [];
   const freed: KeyedItem['keyed']['request'][] = [];
@@ -53,7 +54,7 @@ export async function createRunsTogether(
 ): Promise<CreatedRun[]> {
   const keys = onPg(client);
   if (keyed) await claimKey(keys, keyed.request);
-  const created = (await createRuns(client, batch, rules)).map((result) => {
+  const created = (await createRunsWithinBudgets(client, batch, rules)).map((result) => {
     if (result instanceof Error) throw result;
     return result;
   });

@@ -1,9 +1,12 @@
 import { containsAny, toSqlJson } from '@runyard/database';
 import { ConflictError, NotFoundError, TooManyRequestsError } from '@runyard/service-kit';
 import type pg from 'pg';
+import { UnreadBudgetsError } from '../budgets/budget-errors.ts';
+import type { Budgets } from '../budgets/budgets.ts';
 import { ThreadHeldError, TooManyPushConfigsError } from '../errors.ts';
 import { insertEvents, templateValues } from '../event-rows.ts';
-import { haltedError } from '../halts/halt.ts';
+import { findHalt } from '../halts/halt.ts';
+import { HaltedError } from '../halts/halted-error.ts';
 import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { isInScope } from '../scope.ts';
@@ -21,6 +24,7 @@ import type { CancelledRun, CreatedRun } from './types.ts';
 
 export interface CreationRules {
   events: RunEvents;
+  budgets: Budgets;
   /** The ttl of threads that the runs create. */
   threadTtl: ThreadTtl | undefined;
   /** Number of runs that may wait on one thread. */
@@ -38,12 +42,12 @@ const BUSY = 'Thread is already running a task. Wait for it to finish or choose 
  * error in an item's place concerns that item alone, and nothing of it was written. It does not wait for a thread that
  * another transaction has locked: a run of such a thread gets a `ThreadHeldError`.
  *
- * @throws HaltedError while the deployment is halted, for all of them
+ * @throws HaltedError while the deployment is halted, UnreadBudgetsError, for all of them
  */
 export async function createRuns(
   client: pg.ClientBase,
   batch: EncodedRun[],
-  { events, threadTtl, waitingRunsMax }: CreationRules,
+  { events, budgets, threadTtl, waitingRunsMax }: CreationRules,
 ): Promise<(CreatedRun | Error)[]> {
   const threads = await lockOrCreateThreads(client, batch, threadTtl);
   const taken = await takeStatelessThreads(client, batch);
@@ -57,7 +61,7 @@ export async function createRuns(
 
   const accepted = await continueTasks(client, unrefused, threads.interrupted, events);
   const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
-  const createdAt = await insertRuns(client, accepted, events);
+  const createdAt = await insertRuns(client, accepted, { events, budgets });
   await recordRefusedWebhooks(client, accepted);
   await storePushConfigs(client, pushConfigsOf(accepted));
   const created = accepted.values();
@@ -291,9 +295,13 @@ async function cancelConflictingRuns(
   return byThread;
 }
 
-/** @throws HaltedError, which has to undo the whole transaction */
-async function insertRuns(client: pg.ClientBase, items: EncodedRun[], events: RunEvents): Promise<Date> {
-  const { rows } = await client.query<{ created_at: Date }>({
+/** @throws HaltedError, UnreadBudgetsError, which have to undo the whole transaction */
+async function insertRuns(
+  client: pg.ClientBase,
+  items: EncodedRun[],
+  { events, budgets }: Pick<CreationRules, 'events' | 'budgets'>,
+): Promise<Date> {
+  const { rows } = await client.query<{ created_at: Date; has_budgets: boolean }>({
     name: 'engine_insert_runs',
     text: `WITH input AS (
              ${SELECT_INPUT}
@@ -315,15 +323,25 @@ async function insertRuns(client: pg.ClientBase, items: EncodedRun[], events: Ru
            INSERT INTO run (${STORED_COLUMNS}, ready_at)
            SELECT ${STORED_COLUMNS}, now() + make_interval(secs => delay)
            FROM input
-           -- A halt that was committed before this statement refuses all of them.
+           -- A halt that was committed before this statement refuses all of them, and so does a budget that nobody read.
            WHERE NOT EXISTS (SELECT 1 FROM deployment WHERE halt_reason IS NOT NULL)
+             AND ($${INPUT_PARAMETERS + 5} OR NOT EXISTS (SELECT 1 FROM budget))
            ORDER BY position
-           RETURNING created_at`,
-    values: [...inputValues(items), ...templateValues(events.templates.created)],
+           RETURNING created_at, EXISTS (SELECT 1 FROM budget) AS has_budgets`,
+    values: [...inputValues(items), ...templateValues(events.templates.created), budgets.areRead],
   });
   const [first] = rows;
-  if (!first) throw await haltedError(client);
+  if (!first) throw await refusalOfAll(client, budgets);
+  budgets.areRead = first.has_budgets;
   return first.created_at;
+}
+
+async function refusalOfAll(client: pg.ClientBase, budgets: Budgets): Promise<Error> {
+  const halt = await findHalt(client);
+  if (halt) return new HaltedError(halt.reason);
+  if (budgets.areRead) return new HaltedError('it is being resumed');
+  budgets.areRead = true;
+  return new UnreadBudgetsError('The deployment has budgets now');
 }
 
 function toCreatedRecord(item: EncodedRun, createdAt: Date): CreatedRun['run'] {

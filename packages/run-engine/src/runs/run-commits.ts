@@ -1,5 +1,6 @@
 import { GroupCommitter, isLockTimeout } from '@runyard/database';
 import type pg from 'pg';
+import type { ExhaustedBudget } from '../budgets/types.ts';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockThreads } from '../locks.ts';
 import type { ThreadRemovals } from '../threads/thread-removals.ts';
@@ -31,10 +32,10 @@ export class RunCommits {
   readonly #waitingCreations: WaitingWrites<EncodedRun, CreatedRun>;
   readonly #finishes: GroupCommitter<EncodedFinish, FinishedRun>;
   readonly #waitingFinishes: WaitingWrites<EncodedFinish, FinishedRun>;
-  readonly #usage: GroupCommitter<UsedRun>;
+  readonly #usage: GroupCommitter<UsedRun, ExhaustedBudget | undefined>;
 
   constructor({ write, rules, removals, lockWaitMs: waitMs }: RunCommitsOptions) {
-    const { events } = rules;
+    const { events, budgets } = rules;
     this.#creations = new GroupCommitter({
       name: 'create runs',
       flush: (batch) => write((client) => createRunsOnce(client, batch, rules), { lockTimeoutMs: LOCK_WAIT_MS }),
@@ -66,8 +67,12 @@ export class RunCommits {
     this.#usage = new GroupCommitter({
       name: 'usage of runs',
       async flush(batch) {
-        await write((client) => events.writeUsed(client, batch));
-        return batch.map(() => undefined);
+        const counted = batch.flatMap(({ runId, tokens }) => (tokens === undefined ? [] : [{ runId, tokens }]));
+        const stops = await write(async (client) => {
+          await events.writeUsed(client, batch);
+          return budgets.countTokens(client, counted);
+        });
+        return batch.map(({ runId }) => stops.get(runId));
       },
     });
     this.#waitingFinishes = new WaitingWrites({
@@ -95,7 +100,7 @@ export class RunCommits {
     return submitOrWait(finish, finish.fence.threadId, this.#finishes, this.#waitingFinishes);
   }
 
-  recordUsage(used: UsedRun): Promise<void> {
+  recordUsage(used: UsedRun): Promise<ExhaustedBudget | undefined> {
     return this.#usage.submit(used);
   }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { sweepBudgets } from '../budgets/sweep-budgets.ts';
 import { CLAIM_FLOOR, moveQueueFloors } from '../queue/queue-floors.ts';
 import { nextRunId } from '../queue/thread-heads.ts';
 import type { ClockWatch } from './clock-watch.ts';
@@ -31,6 +32,7 @@ export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepRe
   await deleteExpiredWorkers(db);
   await refreshTableStatistics(db);
   const removed = await removeExpiredResults(db, options.resultTtlMs);
+  await sweepBudgets(db);
   const hasUnclaimed = await hasUnclaimedRuns(db, options.unclaimedAfterMs);
   return { ...taken, ...removed, hasUnclaimedRuns: hasUnclaimed };
 }

@@ -7,6 +7,8 @@ export type StopReason =
   | { kind: 'cancelled'; reason: string }
   | { kind: 'timedOut'; reason: string }
   | { kind: 'drained' }
+  /** A budget is used up. */
+  | { kind: 'exhausted'; reason: string }
   | { kind: 'lost' };
 
 /** The change to be written for an ended attempt. */
@@ -43,17 +45,10 @@ export function decideEnding(
         const message = `The run took longer than ${timeoutSeconds} seconds.`;
         return failWith(outcome, { error: 'TimeoutError', message });
       }
-      return {
-        kind: 'finish',
-        status: 'interrupted',
-        threadStatus: 'interrupted',
-        values,
-        interrupts,
-        checkpointId,
-        error: null,
-      };
+      return interruptAt({ values, interrupts, checkpointId });
     }
     case 'drained':
+      if (stop?.kind === 'exhausted') return interruptAt({ values: null, interrupts: null, checkpointId: null });
       // Without a stop of the worker, the run had no host, or not its turn there.
       return stop?.kind === 'drained' ? HANDED_BACK : { kind: 'release', release: {} };
     case 'fenced':
@@ -93,6 +88,13 @@ function toRelease(
   if (cause === 'encryption') return { failure, delayMs: ENCRYPTION_RETRY_MS };
   if (cause === 'slowStorage' || cause === 'undeliverable' || attribution === 'sole') return { failure };
   return attribution === 'shared' ? { isQuarantined: true, cause: failure } : { cause: failure };
+}
+
+/** Ends a run that may be gone on with, from what it has reached; nulls leave the thread's state as it is. */
+function interruptAt(
+  reached: Pick<Extract<ExecutionOutcome, { kind: 'aborted' }>, 'values' | 'interrupts' | 'checkpointId'>,
+): Ending {
+  return { kind: 'finish', status: 'interrupted', threadStatus: 'interrupted', ...reached, error: null };
 }
 
 function failWith(

@@ -53,7 +53,8 @@ export function toExecutionRequest(
     ...(args.event_protocol === 'v2' && { emitsProtocolEvents: true }),
     ...(args.interrupt_before && { interruptBefore: args.interrupt_before }),
     ...(args.interrupt_after && { interruptAfter: args.interrupt_after }),
-    durability: args.durability,
+    // Between two steps, budgets are looked at.
+    durability: run.budgets === 'enforced' ? 'sync' : args.durability,
     ...tracingOf(configurable),
     ...(context && { traceparent: context.traceparent }),
     ...(spans && { spans }),

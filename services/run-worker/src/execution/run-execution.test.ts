@@ -1,5 +1,5 @@
 import type { ExecutionOutcome } from '@runyard/host-client';
-import { FencedError, type FinishedRun, type RunRecord, type UsedRun } from '@runyard/run-engine';
+import { type ExhaustedBudget, FencedError, type FinishedRun, type RunRecord, type UsedRun } from '@runyard/run-engine';
 import { StaleEpochError } from '@runyard/run-stream';
 import { TRACING_OFF } from '@runyard/tracing';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -41,7 +41,9 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
     ),
     releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
     findRuns: vi.fn(async () => [] as RunRecord[]),
-    recordUsage: vi.fn(async (_used: UsedRun) => {}),
+    recordUsage: vi.fn(async (_used: UsedRun): Promise<ExhaustedBudget | undefined> => undefined),
+    findExhaustedBudget: vi.fn(async (): Promise<ExhaustedBudget | undefined> => undefined),
+    requestCancel: vi.fn(async () => []),
   };
   const execution = new RunExecution(run, {
     engine,
@@ -410,9 +412,9 @@ it('usage that the database refuses does not withhold the end of a run', async (
 });
 
 it('a long attempt tells what it uses while it goes on, once a second', async () => {
-  const recordUsage = vi.fn(async (_used: UsedRun) => {});
+  const recordUsage = vi.fn(async (_used: UsedRun) => undefined);
   const { run } = execute();
-  const writer = new UsageWriter({ engine: { recordUsage }, run, logger: quietLogger });
+  const writer = new UsageWriter({ engine: { recordUsage }, run, onExhausted: vi.fn(), logger: quietLogger });
   for (const calls of [1, 2, 3]) writer.receive(usageOf(calls));
   await vi.advanceTimersByTimeAsync(1_000);
   expect(recordUsage.mock.calls.map(([{ usage }]) => usage)).toEqual([usageOf(3)]);

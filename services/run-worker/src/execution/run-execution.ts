@@ -1,6 +1,13 @@
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { ExecutionOutcome, GraphHost, RunEvent, RunHandle } from '@runyard/host-client';
-import { type CancelOrder, type ClaimedRun, FencedError, type RunEngine } from '@runyard/run-engine';
+import {
+  type CancelOrder,
+  type ClaimedRun,
+  type ExhaustedBudget,
+  exhaustedMessage,
+  FencedError,
+  type RunEngine,
+} from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { Tracing } from '@runyard/tracing';
 import type { HostSlot } from '../hosts/supervised-host.ts';
@@ -8,6 +15,7 @@ import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts
 import { countTooLarge, type StreamedAttempt, toAppendEvents, toStreamedAttempt } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { AttemptTrace } from './attempt-trace.ts';
+import { BudgetedCheckpoints } from './budgeted-checkpoints.ts';
 import { EndWriter } from './end-writer.ts';
 import { decideEnding, type Ending, type StopReason } from './ending.ts';
 import { toExecutionRequest } from './execution-request.ts';
@@ -15,7 +23,10 @@ import type { EndedRun } from './log-run.ts';
 import { UsageWriter } from './usage-writer.ts';
 
 export interface ExecutionDeps {
-  engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns' | 'recordUsage'>;
+  engine: Pick<
+    RunEngine,
+    'finishRun' | 'releaseRun' | 'findRuns' | 'recordUsage' | 'findExhaustedBudget' | 'requestCancel'
+  >;
   publisher: EventPublisher;
   /** Takes a host slot, for a quarantined run in an isolated host. */
   takeSlot(run: ClaimedRun): HostSlot | Promise<HostSlot>;
@@ -73,7 +84,7 @@ export class RunExecution {
     this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
     const { engine, metrics, logger } = deps;
     this.#trace = new AttemptTrace(deps.tracing, run);
-    this.#usage = new UsageWriter({ engine, run, logger });
+    this.#usage = new UsageWriter({ engine, run, onExhausted: (budget) => this.#stopFor(budget), logger });
     const [publisher, streamed, usage] = [this.#publisher, this.#streamed, this.#usage];
     this.#end = new EndWriter({ engine, run, publisher, streamed, usage, metrics, logger });
     this.done = this.#execute();
@@ -100,6 +111,25 @@ export class RunExecution {
     this.#stop = { kind: 'drained' };
     if (this.#handle) this.#handle.drain();
     else this.#giveUp({ kind: 'drained' });
+  }
+
+  /** Stops at a step boundary, and ends the run: its thread goes on from there once there is a budget again. */
+  #stopFor(budget: ExhaustedBudget): void {
+    if (this.#stop || this.#isEnding) return;
+    this.#stop = { kind: 'exhausted', reason: exhaustedMessage(budget) };
+    if (this.#handle) this.#handle.drain();
+    else this.#giveUp({ kind: 'drained' });
+  }
+
+  /** Stores why a run ends that a budget has stopped between two steps. One whose last step it was has ended well. */
+  async #storeReason({ kind }: ExecutionOutcome): Promise<void> {
+    if (kind !== 'drained' || this.#stop?.kind !== 'exhausted') return;
+    const { threadId, runId } = this.run;
+    try {
+      await this.#deps.engine.requestCancel({ threadId, runIds: [runId] }, 'interrupt', this.#stop.reason);
+    } catch (error) {
+      this.#deps.logger.warn('reason of an interrupted run not stored', { runId, error });
+    }
   }
 
   /** Stops now, to be handed back; work that is not in a checkpoint is repeated. */
@@ -158,6 +188,7 @@ export class RunExecution {
       clearTimeout(timer);
       this.#isEnding = true;
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
+      await this.#storeReason(outcome);
       const attribution = this.#slot?.crashAttribution() ?? 'none';
       ending = decideEnding(outcome, this.#stop, { timeoutSeconds, attribution });
       const written = await this.#end.write(ending, { isHandedBack: this.#stop?.kind === 'drained' });
@@ -183,6 +214,11 @@ export class RunExecution {
     const { run } = this;
     let slot: HostSlot;
     try {
+      const exhausted = run.budgets === 'enforced' && (await this.#deps.engine.findExhaustedBudget(run.runId));
+      if (exhausted) {
+        this.#stopFor(exhausted);
+        return this.#givenUp;
+      }
       slot = await this.#deps.takeSlot(run);
     } catch (error) {
       this.#deps.logger.warn('no graph host for a claimed run', { runId: run.runId, error });
@@ -194,7 +230,7 @@ export class RunExecution {
       return this.#givenUp;
     }
     this.#slot = slot;
-    const checkpoints = this.#deps.checkpointsFor(run);
+    const checkpoints = this.#checkpoints();
     const backends = { store: this.#deps.storeFor(run, slot.host), ...(checkpoints && { checkpoints }) };
     slot.onUnresponsive(() => this.#leaveHost());
     this.#handle = slot.host.startRun(toExecutionRequest(run, this.#trace), backends, {
@@ -210,6 +246,12 @@ export class RunExecution {
     // The host has aborted it, because storage reported the loss.
     if (outcome.kind === 'fenced' || outcome.kind === 'lost') this.#reportUnlessStopped();
     return outcome;
+  }
+
+  #checkpoints(): CheckpointBackend | undefined {
+    const checkpoints = this.#deps.checkpointsFor(this.run);
+    if (!checkpoints || this.run.budgets !== 'enforced') return checkpoints;
+    return new BudgetedCheckpoints(checkpoints, () => this.#usage.tryFlush());
   }
 
   #publish(events: RunEvent[]): void | Promise<void> {

@@ -1,6 +1,6 @@
 import type { RunUsage as EventUsage } from '@runyard/contracts';
 import type { RunUsage } from '@runyard/host-protocol';
-import type { ClaimedRun, RunEngine } from '@runyard/run-engine';
+import type { ClaimedRun, ExhaustedBudget, RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 
 /** Milliseconds between writes of an attempt that goes on. */
@@ -9,16 +9,23 @@ const WRITE_MS = 1_000;
 export interface UsageWriterOptions {
   engine: Pick<RunEngine, 'recordUsage'>;
   run: ClaimedRun;
+  /** Is called when a budget is used up that the run has to stop for. */
+  onExhausted(budget: ExhaustedBudget): void;
   logger: Logger;
 }
 
-/** Tells what one attempt uses: now and then while it goes on, and before its end. */
+/**
+ * Tells what one attempt uses: now and then while it goes on, and before its end. Where a budget may stop the run it
+ * tells at once.
+ */
 export class UsageWriter {
   readonly #options: UsageWriterOptions;
   /** The usage that is not written yet. */
   #newest: RunUsage | undefined;
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  /** The tokens that budgets have counted. */
+  #counted = 0;
 
   constructor(options: UsageWriterOptions) {
     this.#options = options;
@@ -27,11 +34,15 @@ export class UsageWriter {
   /** Takes what the attempt has used so far. */
   receive(usage: RunUsage): void {
     this.#newest = usage;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      // The next write has it too.
-      this.flush().catch((error: unknown) => this.#options.logger.debug('usage of a run not stored yet', { error }));
-    }, WRITE_MS).unref();
+    if (this.#options.run.budgets === 'enforced') void this.tryFlush();
+    else this.#timer ??= setTimeout(() => void this.tryFlush(), WRITE_MS).unref();
+  }
+
+  /** Like `flush`. What cannot be written now is part of the next write. */
+  tryFlush(): Promise<void> {
+    return this.flush().catch((error: unknown) => {
+      this.#options.logger.debug('usage of a run not stored yet', { error });
+    });
   }
 
   /** Resolves when all that was received is durable. @throws the error of the database */
@@ -45,10 +56,17 @@ export class UsageWriter {
     if (!usage) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { runId, threadId, assistantId, attempt } = this.#options.run;
-    await this.#options.engine.recordUsage({ runId, threadId, assistantId, attempt, usage: toEventUsage(usage) });
+    const { engine, run, onExhausted } = this.#options;
+    const { runId, threadId, assistantId, attempt } = run;
+    const tokens = usage.models.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+    const exhausted = await engine.recordUsage({
+      ...{ runId, threadId, assistantId, attempt, usage: toEventUsage(usage) },
+      ...(run.budgets && { tokens: tokens - this.#counted }),
+    });
+    this.#counted = tokens;
     // More may have come meanwhile.
     if (this.#newest === usage) this.#newest = undefined;
+    if (exhausted) onExhausted(exhausted);
   }
 }
 

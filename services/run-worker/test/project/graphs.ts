@@ -1,6 +1,8 @@
 /** Graphs that show what a worker does with a run: each step records its execution in a ledger file. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage } from '@langchain/core/messages';
 import { Annotation, END, interrupt, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
@@ -183,4 +185,37 @@ export const loop = new StateGraph(State)
 export const environment = new StateGraph(State)
   .addNode('one', () => ({ log: Object.keys(process.env).sort() }))
   .addEdge(START, 'one')
+  .compile();
+
+/** Uses ten tokens in each step. */
+class MeteredModel extends BaseChatModel {
+  _llmType(): string {
+    return 'metered';
+  }
+
+  async _generate() {
+    const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
+    const message = new AIMessage({ content: 'well', usage_metadata: usage });
+    return { generations: [{ text: 'well', message }] };
+  }
+}
+
+const model = new MeteredModel({});
+
+async function ask(state: State, name: string, config: LangGraphRunnableConfig) {
+  await note(state, name);
+  await passGate(state, name, config.signal);
+  await model.invoke('How is it?');
+  return { log: [name] };
+}
+
+/** Asks its model in each of three steps. */
+export const metered = new StateGraph(State)
+  .addNode('one', (state, config) => ask(state, 'one', config))
+  .addNode('two', (state, config) => ask(state, 'two', config))
+  .addNode('three', (state, config) => ask(state, 'three', config))
+  .addEdge(START, 'one')
+  .addEdge('one', 'two')
+  .addEdge('two', 'three')
+  .addEdge('three', END)
   .compile();

@@ -113,8 +113,8 @@ class GraphRun:
         self._is_draining = True
         if self._control is None:
             self._cancel()
-        elif self._has_ended_a_step:
-            # Before the first step has ended, a command would be applied twice.
+        elif self._has_ended_a_step or self._checkpoints is None:
+            # Before the first step is in a checkpoint, a command would be applied twice.
             self._control.request_drain()
 
     def fail(self, error: BaseException) -> None:

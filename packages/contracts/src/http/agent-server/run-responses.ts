@@ -29,18 +29,28 @@ export const invalidRunResponse: OperationResponse = {
   description: 'The request is not as described here.',
   schema: ErrorResponse,
 };
+const budgetResponse: OperationResponse = {
+  description: 'A budget of the deployment is used up, and refuses with this status.',
+  schema: ErrorResponse,
+};
 /** The reasons to refuse a run, on a thread and without one. */
 export const threadRunErrorResponses: Record<number, OperationResponse> = {
   400: { description: 'Both `config.configurable` and `context` are given.', schema: ErrorResponse },
+  402: budgetResponse,
   404: { description: 'No such thread or assistant.', schema: ErrorResponse },
   409: { description: 'The thread is busy and the strategy is `reject`.', schema: ErrorResponse },
   422: invalidRunResponse,
-  429: { description: 'As many runs wait on the thread as may.', schema: ErrorResponse },
+  429: {
+    description: 'As many runs wait on the thread as may, or a budget of the deployment is used up.',
+    schema: ErrorResponse,
+  },
 };
 export const runErrorResponses: Record<number, OperationResponse> = {
   400: threadRunErrorResponses[400]!,
+  402: budgetResponse,
   404: { description: 'No such assistant.', schema: ErrorResponse },
   422: invalidRunResponse,
+  429: budgetResponse,
 };
 export const runNotFoundResponses: Record<number, OperationResponse> = {
   404: { description: 'No such run.', schema: ErrorResponse },

@@ -1,5 +1,6 @@
 import type { Operation } from '../../operation.ts';
 import { describeAgents, findDeploymentOfToken } from './agents.ts';
+import { budgetOperations } from './budgets.ts';
 import { buildOperations } from './builds.ts';
 import { dataPlaneOperations } from './data-planes/index.ts';
 import {
@@ -40,6 +41,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   patchDeployment,
   deleteDeployment,
   ...haltOperations,
+  ...budgetOperations,
   listRevisions,
   createRevision,
   getRevision,
@@ -82,6 +84,7 @@ export const controlPlaneOperations: readonly Operation[] = [
 ];
 
 export * from './agents.ts';
+export * from './budgets.ts';
 export * from './builds.ts';
 export * from './data-planes/index.ts';
 export * from './deployment-operations.ts';

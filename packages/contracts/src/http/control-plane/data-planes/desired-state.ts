@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { Nullable, OptionalNullable, Uuid } from '../../common.ts';
+import { BudgetTerms } from '../budgets.ts';
 import { Secret, SecretReference } from '../deployments.ts';
 import { QueuedRuns } from '../halts.ts';
 import { ListenerParams, listenerErrorResponses } from '../listeners.ts';
@@ -100,6 +101,10 @@ export const DesiredDeployment = Type.Object(
     halt: OptionalNullable(Type.Object({ reason: Type.String(), queued: QueuedRuns })),
     /** Grows with every change of `halt`; 0 and missing: there was never one. The data plane reports which it reached. */
     halt_version: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** What is to be capped. Platforms of earlier releases leave it out. */
+    budgets: Type.Optional(Type.Array(BudgetTerms)),
+    /** Grows with every change of `budgets`; 0 and missing: there was never one. */
+    budgets_version: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The active revision, the latest, and those that are not finished; oldest first. */
     revisions: Type.Array(DesiredRevision),
     /** Only for data planes of the platform itself. */

@@ -8,6 +8,7 @@ import { reportRevisionLogs } from './logs.ts';
 import { reportProcessCounts } from './process-counts.ts';
 import { createPullToken } from './pull-tokens.ts';
 import {
+  reportDeploymentBudgets,
   reportDeploymentHalt,
   reportDeploymentMetrics,
   reportDeploymentStatus,
@@ -27,6 +28,7 @@ export const dataPlaneOperations: readonly Operation[] = [
   reportDeploymentStatus,
   reportDeploymentRoute,
   reportDeploymentHalt,
+  reportDeploymentBudgets,
   reportDeploymentMetrics,
   reportProcessCounts,
   reportRevisionLogs,

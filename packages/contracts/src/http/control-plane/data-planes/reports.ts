@@ -69,6 +69,21 @@ export const HaltReport = Type.Object(
 );
 export type HaltReport = Static<typeof HaltReport>;
 
+/** Whether a deployment has its budgets. */
+export const BudgetsReport = Type.Object(
+  {
+    epoch: Epoch,
+    /** The `budgets_version` that this is about. */
+    version: Type.Integer({ minimum: 1 }),
+    /** True when the deployment's database has them. */
+    is_reached: Type.Boolean(),
+    /** Why it has not, or null. */
+    message: OptionalNullable(Type.String({ maxLength: 1_000 })),
+  },
+  { $id: 'BudgetsReport' },
+);
+export type BudgetsReport = Static<typeof BudgetsReport>;
+
 export const MetricsReport = Type.Object(
   {
     epoch: Epoch,
@@ -132,6 +147,21 @@ export const reportDeploymentHalt = defineOperation({
   examples: {
     body: { epoch: 3, version: 1, is_reached: true, runs_cancelled: 17, runs_in_flight: 1, runs_queued: 4 },
   },
+});
+
+export const reportDeploymentBudgets = defineOperation({
+  operationId: 'reportDeploymentBudgets',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/deployments/{deployment_id}/budgets-report',
+  summary: 'Whether a deployment has its budgets. The same may be said again.',
+  tags: dataPlaneTags,
+  access: 'principal',
+  permission: DATA_PLANE_PERMISSION,
+  params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
+  body: BudgetsReport,
+  bodyLimitBytes: 65_536,
+  responses: { 204: { description: 'It is kept.' }, 409: staleEpochResponse, ...listenerErrorResponses },
+  examples: { body: { epoch: 3, version: 1, is_reached: true, message: null } },
 });
 
 export const reportDeploymentMetrics = defineOperation({
