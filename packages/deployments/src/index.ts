@@ -1,3 +1,4 @@
+export type { BudgetsOutcome, DesiredBudgets } from './budgets/desired-budgets.ts';
 export { Artifacts, type BuildInput, type BuildName } from './builds/artifacts.ts';
 export { PROJECT_FILES_MAX, PROJECT_LEVELS_MAX } from './builds/project-files.ts';
 export { PROJECT_FOLDER } from './builds/project-folder.ts';

@@ -35,6 +35,8 @@ import {
 import { Signals } from '@runyard/signals';
 import { AgentNames } from './agents/agent-names.ts';
 import { agentRoutes } from './agents/agent-routes.ts';
+import { budgetRoutes } from './budgets/budget-routes.ts';
+import { BudgetService } from './budgets/budget-service.ts';
 import { BuildArchives } from './builds/build-archives.ts';
 import { BuildUrls } from './builds/build-urls.ts';
 import { Builds } from './builds/builds.ts';
@@ -280,6 +282,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
           keys,
         ),
         ...haltRoutes(new HaltService({ database, rollouts, logger })),
+        ...budgetRoutes(new BudgetService({ database, rollouts }), keys),
         ...revisionRoutes(revisions, keys),
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { HaltRequest, HaltState } from '@runyard/contracts';
 import { takeAdvisoryLock } from '@runyard/database';
 import { type HaltOutcome, haltStateOf } from '@runyard/deployments';
 import { type Logger, type Principal, type RequestOrigin, tenantOf } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
+import { untilConfirmed } from '../deployments/confirmation.ts';
 import type { RolloutSignals } from '../deployments/rollout-signals.ts';
 import { recordHaltChange } from '../events/halt-events.ts';
 import type { Halt } from '../generated/client.ts';
@@ -24,10 +24,6 @@ export interface HaltServiceOptions {
   rollouts: Pick<RolloutSignals, 'wakeAll'>;
   logger: Logger;
 }
-
-/** Milliseconds that a caller waits for deployments to confirm a change. */
-const CONFIRMATION_MS = 3_000;
-const LOOK_EVERY_MS = 50;
 
 /** Records halts and resumes as desired state, and tells how far data planes are with them. */
 export class HaltService {
@@ -87,16 +83,10 @@ export class HaltService {
       select: { id: true, listenerId: true },
     });
     rollouts.wakeAll(concerned);
-    return this.#readConfirmed(target);
-  }
-
-  async #readConfirmed(target: HaltTarget): Promise<HaltState> {
-    const until = performance.now() + CONFIRMATION_MS;
-    for (;;) {
-      const state = await this.#read(target);
-      if (state.reached === state.deployments || performance.now() >= until) return state;
-      await pause(LOOK_EVERY_MS);
-    }
+    return untilConfirmed(
+      () => this.#read(target),
+      ({ reached, deployments }) => reached === deployments,
+    );
   }
 
   async #read(target: HaltTarget): Promise<HaltState> {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type {
+  BudgetsReport,
   DatabasePassword,
   DatabasePasswordRequest,
   DeploymentReport,
@@ -26,6 +27,7 @@ import type { SampleStore } from '../deployments/sample-store.ts';
 import { Prisma, type Revision } from '../generated/client.ts';
 import type { WorkspaceSecrets } from '../org-access/workspace-secrets.ts';
 import { activateRevision } from '../revisions/activate-revision.ts';
+import { budgetStore } from '../revisions/budgets/budget-store.ts';
 import { deploymentNotFound } from '../revisions/deployment-errors.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
@@ -161,6 +163,13 @@ export class DataPlaneService {
     await speaker.runAsOwner(epoch, async (transaction, own) => {
       await requireOwn(transaction, { ...own, id });
       await haltStore.record(transaction, { ...own, id }, outcome);
+    });
+  }
+
+  async reportBudgets(speaker: Speaker, id: string, { epoch, ...outcome }: BudgetsReport): Promise<void> {
+    await speaker.runAsOwner(epoch, async (transaction, own) => {
+      await requireOwn(transaction, { ...own, id });
+      await budgetStore.record(transaction, { ...own, id }, outcome);
     });
   }
 

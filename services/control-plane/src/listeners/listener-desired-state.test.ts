@@ -30,6 +30,7 @@ it("a project's image has the registry's current host, and a new host changes th
     deployment: { findMany: async () => [{ id: 'd', activeRevisionId: 'r', latestRevisionId: 'r' }] },
     revision: { findMany: async () => [revision] },
     halt: { findMany: async () => [] },
+    budget: { findMany: async () => [] },
   } as unknown as Queries;
   const toldBy = async (url: string) =>
     (await readDesiredState(

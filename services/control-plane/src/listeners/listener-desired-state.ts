@@ -20,11 +20,12 @@ import type { BuildProduct } from '../builds/build-store.ts';
 import type { Queries } from '../database/database.ts';
 import type { DeploymentKeys } from '../deployments/deployment-keys.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { budgetStore } from '../revisions/budgets/budget-store.ts';
 import { haltStore } from '../revisions/halts/halt-store.ts';
 import type { SharedStates } from './shared-states.ts';
 
 /** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
-const FORMAT_VERSION = 6;
+const FORMAT_VERSION = 7;
 
 export interface DesiredStateDependencies {
   secrets: SecretSets;
@@ -52,6 +53,7 @@ export async function readDesiredState(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   const halts = await haltStore.unitedOf(queries, deployments);
+  const budgets = await budgetStore.termsOf(queries, deployments);
   const named = deployments.flatMap(({ activeRevisionId, latestRevisionId }) => [
     latestRevisionId,
     ...(activeRevisionId === null ? [] : [activeRevisionId]),
@@ -77,6 +79,8 @@ export async function readDesiredState(
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
       ...haltOf(deployment, halts.get(deployment.id)),
+      budgets: budgets.get(deployment.id) ?? [],
+      budgets_version: Number(deployment.budgetsVersion),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)
         .map((revision) => revisionOf(revision, own.get(deployment.id) ?? [], { secrets, registry })),
@@ -100,16 +104,17 @@ function versionOf(
   const rows = [
     FORMAT_VERSION,
     host,
-    ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId, haltVersion }) => [
-      id,
-      status,
-      deleteRequestedAt,
-      activeRevisionId,
-      latestRevisionId,
-      String(haltVersion),
-      own.get(id),
+    ...deployments.map((row) => [
+      row.id,
+      row.status,
+      row.deleteRequestedAt,
+      row.activeRevisionId,
+      row.latestRevisionId,
+      String(row.haltVersion),
+      String(row.budgetsVersion),
+      own.get(row.id),
       // Not the numbers of its processes, which the data plane itself reports.
-      states.get(id)?.public_urls,
+      states.get(row.id)?.public_urls,
     ]),
     // The rest of a revision never changes.
     ...revisions.map(({ id, status, image }) => [id, status, image !== null]),
@@ -117,7 +122,7 @@ function versionOf(
   return createHash('sha256').update(JSON.stringify(rows)).digest('hex').slice(0, 32);
 }
 
-function viewOf(row: Deployment): Omit<DesiredDeployment, 'revisions'> {
+function viewOf(row: Deployment): Omit<DesiredDeployment, 'revisions' | 'budgets'> {
   return {
     id: row.id,
     name: row.name,

@@ -15,6 +15,7 @@ import {
   patchListener,
   readSecretsOfWorkspace,
   releaseListenerLease,
+  reportDeploymentBudgets,
   reportDeploymentHalt,
   reportDeploymentMetrics,
   reportDeploymentRoute,
@@ -120,6 +121,10 @@ export function listenerRoutes(
     }),
     bind(reportDeploymentHalt, async ({ caller, params, body }) => {
       await dataPlanes.reportHalt(speakers.of(caller, idOf(params)), deploymentOf(params), body);
+      return noContent();
+    }),
+    bind(reportDeploymentBudgets, async ({ caller, params, body }) => {
+      await dataPlanes.reportBudgets(speakers.of(caller, idOf(params)), deploymentOf(params), body);
       return noContent();
     }),
     bind(reportDeploymentMetrics, async ({ caller, params, body }) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { BudgetTerms } from '@runyard/contracts';
 import { sqlState } from '@runyard/database';
 import type { DesiredHalt, HaltProgress } from '@runyard/deployments';
 import { Semaphore } from '@runyard/deployments';
@@ -13,7 +14,27 @@ export interface DatabaseAccess {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Creating a database copies one of some megabytes, and dropping one waits for a checkpoint. */
 const QUERY_TIMEOUT_MS = 120_000;
-const HALTED_AT_ONCE = 8;
+const APPLIED_AT_ONCE = 8;
+
+/** Sets the budgets that it gets as a list of `BudgetTerms`. A statement sees the rows of before: others go first. */
+const REPLACE_BUDGETS = `
+  WITH desired AS (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS d (id uuid, name text, subject text, subject_id text, period text,
+      tokens_max bigint, runs_max bigint, mode text, refusal_status integer)
+  ), removed AS (
+    DELETE FROM budget b WHERE NOT EXISTS (SELECT 1 FROM desired d WHERE d.id = b.budget_id)
+  ), removed_use AS (
+    DELETE FROM budget_use u WHERE NOT EXISTS (SELECT 1 FROM desired d WHERE d.id = u.budget_id)
+  ), removed_runs AS (
+    DELETE FROM run_budget m WHERE NOT EXISTS (SELECT 1 FROM desired d WHERE d.id = m.budget_id)
+  )
+  INSERT INTO budget AS b (budget_id, name, subject, subject_id, period, tokens_max, runs_max, is_enforced, refusal_status)
+  SELECT id, name, subject, subject_id, period, tokens_max, runs_max, mode = 'enforced', refusal_status FROM desired
+  ON CONFLICT (budget_id) DO UPDATE
+  SET name = excluded.name, subject = excluded.subject, subject_id = excluded.subject_id, period = excluded.period,
+      tokens_max = excluded.tokens_max, runs_max = excluded.runs_max, is_enforced = excluded.is_enforced,
+      refusal_status = excluded.refusal_status
+  WHERE b.* IS DISTINCT FROM excluded.*`;
 
 /**
  * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step
@@ -21,7 +42,7 @@ const HALTED_AT_ONCE = 8;
  */
 export class DeploymentDatabases {
   readonly #adminUri: string;
-  readonly #halting = new Semaphore(HALTED_AT_ONCE);
+  readonly #applying = new Semaphore(APPLIED_AT_ONCE);
 
   /** @param adminUri connects as a role that may create roles and databases */
   constructor(adminUri: string) {
@@ -106,7 +127,7 @@ export class DeploymentDatabases {
    * Returns how far that is. Only so many deployments at once take a connection.
    */
   applyHalt(access: DatabaseAccess, { reason, cancelsQueued }: DesiredHalt): Promise<HaltProgress> {
-    return this.#halting.run(new AbortController().signal, () =>
+    return this.#applying.run(new AbortController().signal, () =>
       withConnection(access.uri, async (client) => {
         await client.query(
           `UPDATE deployment
@@ -122,6 +143,24 @@ export class DeploymentDatabases {
            FROM deployment`,
         );
         return rows[0]!;
+      }),
+    );
+  }
+
+  /**
+   * Sets the budgets of the deployment, and removes what others have counted. Returns false when its servers are of an
+   * earlier release, which counts nothing; one that has never run has them once its first revision is activated.
+   */
+  applyBudgets(access: DatabaseAccess, budgets: readonly BudgetTerms[]): Promise<boolean> {
+    return this.#applying.run(new AbortController().signal, () =>
+      withConnection(access.uri, async (client) => {
+        const { rows } = await client.query<{ has_run: boolean; counts: boolean }>(
+          `SELECT to_regclass('deployment') IS NOT NULL AS has_run, to_regclass('budget') IS NOT NULL AS counts`,
+        );
+        const [{ has_run: hasRun, counts } = { has_run: false, counts: false }] = rows;
+        if (!counts) return budgets.length === 0 || !hasRun;
+        await client.query(REPLACE_BUDGETS, [JSON.stringify(budgets)]);
+        return true;
       }),
     );
   }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import {
+  type BudgetsReport,
   CallerAnswer,
   type CallerQuestion,
   conforms,
@@ -149,6 +150,10 @@ export class ControlPlaneClient {
 
   async reportHalt(id: string, report: HaltReport, signal: AbortSignal): Promise<void> {
     await this.#call('POST', `/deployments/${id}/halt-report`, { body: report, signal });
+  }
+
+  async reportBudgets(id: string, report: BudgetsReport, signal: AbortSignal): Promise<void> {
+    await this.#call('POST', `/deployments/${id}/budgets-report`, { body: report, signal });
   }
 
   async reportMetrics(report: MetricsReport, signal: AbortSignal): Promise<void> {

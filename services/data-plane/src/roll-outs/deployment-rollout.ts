@@ -20,7 +20,9 @@ import type { StepResult, StopOptions } from '@runyard/reconciler';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { ActiveRevision, SHORT_GRACE_MS } from './active-revision.ts';
-import { DeploymentHalt } from './deployment-halt.ts';
+import type { AppliedState } from './applied-state.ts';
+import { openDeploymentBudgets } from './deployment-budgets.ts';
+import { openDeploymentHalt } from './deployment-halt.ts';
 import { readMountPrefix } from './mount-prefix.ts';
 import { ensureStorage, makeSpec, type StorageAccess } from './revision-specs.ts';
 import { ensureStorageOrFail, skipSuperseded } from './roll-out-steps.ts';
@@ -39,7 +41,8 @@ export class DeploymentRollout {
   readonly #dependencies: RolloutDependencies;
   readonly #logger: Logger;
   readonly #activeRevision: ActiveRevision;
-  readonly #halt: DeploymentHalt;
+  readonly #halt: AppliedState;
+  readonly #budgets: AppliedState;
   /** Aborts the current build or start. */
   #working = new AbortController();
   /** The revision of the current build or start. */
@@ -52,7 +55,9 @@ export class DeploymentRollout {
     this.#dependencies = dependencies;
     this.#logger = dependencies.logger.child({ deploymentId: id });
     const { store, databases, cipher } = dependencies;
-    this.#halt = new DeploymentHalt({ deploymentId: id, store, databases, cipher, logger: this.#logger });
+    const parts = { deploymentId: id, store, databases, cipher, logger: this.#logger };
+    this.#halt = openDeploymentHalt(parts);
+    this.#budgets = openDeploymentBudgets(parts);
     this.#activeRevision = new ActiveRevision({
       deploymentId: id,
       store,
@@ -67,6 +72,7 @@ export class DeploymentRollout {
    */
   async wake(): Promise<void> {
     void this.#halt.apply();
+    void this.#budgets.apply();
     const { store } = this.#dependencies;
     // Both are read before the queries, because the next step may begin meanwhile.
     const working = this.#working;
@@ -83,6 +89,7 @@ export class DeploymentRollout {
     this.#working = new AbortController();
     this.#workingOn = undefined;
     await this.#halt.apply();
+    await this.#budgets.apply();
     const deployment = await this.#dependencies.store.find(this.#id);
     if (!deployment) {
       await this.stop(SHORT_GRACE_MS);
@@ -107,6 +114,7 @@ export class DeploymentRollout {
   async stop(graceMs: number, options: StopOptions = {}): Promise<void> {
     // `stop` comes first, so that a revision that starts from now on is stopped too.
     this.#halt.stop();
+    this.#budgets.stop();
     const stopped = this.#activeRevision.stop(graceMs, options);
     interrupt(this.#working);
     await stopped;
@@ -248,6 +256,7 @@ export class DeploymentRollout {
   async #letClaim(access: StorageAccess, revisionId: string): Promise<void> {
     await this.#dependencies.databases.activateRevision(access, revisionId);
     await this.#halt.reapply();
+    await this.#budgets.reapply();
   }
 
   #start(

@@ -1,5 +1,7 @@
 import type {
   Activation,
+  BudgetsOutcome,
+  DesiredBudgets,
   DesiredHalt,
   HaltOutcome,
   RevisionStatuses,
@@ -33,6 +35,10 @@ export interface RolloutStore extends RevisionStatuses {
   findHalt(id: string): Promise<DesiredHalt | undefined>;
   /** Reports how far the halt is. Fails at once when that is not possible, because the caller tries again. */
   reportHalt(id: string, outcome: HaltOutcome): Promise<void>;
+  /** Returns undefined for a deployment that never had a budget. */
+  findBudgets(id: string): Promise<DesiredBudgets | undefined>;
+  /** Reports whether the deployment has its budgets. Fails at once when that is not possible, as `reportHalt` does. */
+  reportBudgets(id: string, outcome: BudgetsOutcome): Promise<void>;
   /** Deletes the last row of the deployment. */
   remove(id: string): Promise<void>;
 }

@@ -9,6 +9,8 @@ import type {
 import { FINAL_REVISION_STATUSES } from '@runyard/contracts';
 import type {
   Activation,
+  BudgetsOutcome,
+  DesiredBudgets,
   DesiredHalt,
   HaltOutcome,
   RolloutDeployment,
@@ -200,6 +202,16 @@ export class RemoteRolloutStore implements RolloutStore {
   async reportHalt(id: string, outcome: HaltOutcome): Promise<void> {
     const { client, link } = this.#options;
     await link.sendOnce((epoch, signal) => client.reportHalt(id, { epoch, ...outcome }, signal));
+  }
+
+  async findBudgets(id: string): Promise<DesiredBudgets | undefined> {
+    const { budgets = [], budgets_version: version = 0 } = this.#deployment(id) ?? {};
+    return version === 0 ? undefined : { version, budgets };
+  }
+
+  async reportBudgets(id: string, outcome: BudgetsOutcome): Promise<void> {
+    const { client, link } = this.#options;
+    await link.sendOnce((epoch, signal) => client.reportBudgets(id, { epoch, ...outcome }, signal));
   }
 
   async remove(id: string): Promise<void> {

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation, type Operation } from '../../operation.ts';
 import type { Permission } from '../../permissions.ts';
 import { stringEnum } from '../agent-server/parts.ts';
@@ -166,7 +167,7 @@ export const listBudgets = defineOperation({
   },
 });
 
-export const createBudget = defineOperation({
+export const createBudget = defineCreation('budgets', {
   ...shared,
   operationId: 'createBudget',
   method: 'post',
