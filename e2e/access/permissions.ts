@@ -56,7 +56,7 @@ export const ROLE_POLICIES: Partial<
 export const FOR_DATA_PLANES: readonly string[] = [
   ...['takeListenerLease', 'getListenerDesiredState', 'createPullToken', 'createListenerKey', 'getListenerKeySet'],
   ...['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics', 'reportRevisionLogs'],
-  ...['checkListenerCaller', 'reportDeploymentHalt', 'haltWorkspace', 'resumeWorkspace'],
+  ...['checkListenerCaller', 'reportDeploymentHalt', 'reportDeploymentBudgets', 'haltWorkspace', 'resumeWorkspace'],
 ];
 
 /** A person who signed in and may make personal tokens. */
@@ -164,7 +164,9 @@ const CONTROL_PLANE = {
   // These serve data planes, which get the secrets of deployments.
   ...rows('deployments:update', ['takeListenerLease', 'getListenerDesiredState', 'createPullToken']),
   ...rows('deployments:update', ['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics']),
-  ...rows('deployments:update', ['reportDeploymentHalt']),
+  ...rows('deployments:update', ['reportDeploymentHalt', 'reportDeploymentBudgets']),
+  ...rows('deployments:read', ['listBudgets']),
+  ...rows('deployments:update', ['createBudget', 'patchBudget', 'deleteBudget']),
   ...rows('deployments:update', ['reportRevisionLogs', 'checkListenerCaller', 'getListenerKeySet']),
   ...rows(provenOtherwise("the key that the platform's own data planes share"), [
     'releaseListenerLease',

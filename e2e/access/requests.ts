@@ -45,9 +45,13 @@ const POLICY = {
 
 const ACCOUNTS = [{ email: 'account_address', password: 'nine quiet otters by the weir' }];
 
+/** A budget that stops nobody. */
+export const UNUSED_BUDGET = { name: 'asked for', subject: 'key', subject_id: 'nobody', period: 'month', runs_max: 1 };
+
 const BODIES: Record<string, unknown> = {
   addBasicMembers: ACCOUNTS,
   addBasicMembersAlias: ACCOUNTS,
+  createBudget: UNUSED_BUDGET,
   haltDeployment: { reason: 'halt_reason' },
   haltWorkspace: { reason: 'halt_reason' },
   haltOrganization: { reason: 'halt_reason' },

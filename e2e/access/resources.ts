@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type {
+  Budget,
   Deployment,
   IssuedApiKey,
   Listener,
@@ -11,7 +12,7 @@ import type {
   WorkspaceMember,
 } from '@runyard/contracts';
 import { type Callers, createAdministratorClient, type PlatformUnderTest } from './callers.ts';
-import type { Ids } from './requests.ts';
+import { type Ids, UNUSED_BUDGET } from './requests.ts';
 
 /** Names that creations use: where they are taken, no more is created. */
 export const TAKEN_NAMES = {
@@ -112,6 +113,8 @@ async function makeControlPlaneResources(platform: PlatformUnderTest): Promise<I
     source_config: { project_path: '/srv/agent', listener_id: listener.id },
     source_revision_config: {},
   });
+  // Its data plane never comes, so the budget is made while the rest is.
+  const budget = ask<Budget>('POST', `/v2/deployments/${deployment.id}/budgets`, UNUSED_BUDGET);
   const integration = await ask<{ id: string }>('POST', '/v1/integrations/github/install', {
     name: 'asked for',
     url: 'http://127.0.0.1:9',
@@ -120,6 +123,7 @@ async function makeControlPlaneResources(platform: PlatformUnderTest): Promise<I
   return {
     ...names,
     ...(await makeOAuthResources(ask, names)),
+    budget_id: (await budget).id,
     listener_id: listener.id,
     key_id: made.id,
     deployment_id: deployment.id,

@@ -60,7 +60,7 @@ export class UnauthorizedError extends AppError<401> {
   readonly status = 401;
 }
 
-/** What the caller may use is used up. */
+/** The caller has used up what it may use. */
 export class PaymentRequiredError extends AppError<402> {
   readonly status = 402;
 }

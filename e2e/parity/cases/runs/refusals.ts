@@ -52,4 +52,14 @@ export const cases: ParityCase[] = [
       test: 'packages/run-engine/test/waiting-runs-limit.test.ts',
     }),
   ),
+  ...[402, 429].flatMap((status) =>
+    ALL_OPERATIONS.map((operation) =>
+      shownElsewhere({
+        operation,
+        status,
+        promise: 'a budget of runs refuses one too many by each operation and protocol, and nothing of it stays',
+        test: 'e2e/tests/budgets.test.ts',
+      }),
+    ),
+  ),
 ];

@@ -1,11 +1,11 @@
 import type { BudgetsReport, BudgetTerms } from '@runyard/contracts';
 
-/** What is to be capped in one deployment. */
+/** The caps on the use of one deployment. */
 export interface DesiredBudgets {
   /** Grows with every change. */
   version: number;
   budgets: readonly BudgetTerms[];
 }
 
-/** Whether a deployment has its budgets. */
+/** Says whether a deployment has its budgets. */
 export type BudgetsOutcome = Omit<BudgetsReport, 'epoch'>;

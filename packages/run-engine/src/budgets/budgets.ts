@@ -7,7 +7,7 @@ export interface BudgetsOptions {
   onExhausted?: ((budget: ExhaustedBudget) => void) | undefined;
 }
 
-/** What one process knows of the budgets of its deployment. */
+/** The knowledge that one process has of the budgets of its deployment. */
 export class Budgets {
   /**
    * False when the deployment had no budget when this process last created a run: then creations do not ask. The

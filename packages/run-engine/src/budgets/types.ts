@@ -7,7 +7,7 @@ export interface ExhaustedBudget {
   budgetId: string;
   name: string;
   period: BudgetPeriod;
-  /** What was capped, and at how much. */
+  /** The cap that was reached. */
   measure: 'tokens' | 'runs';
   max: number;
   /** True when runs are refused and stopped; false when the budget is counted alone. */

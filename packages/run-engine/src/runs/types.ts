@@ -153,7 +153,7 @@ export interface ClaimedRun {
    * Milliseconds since the lost worker of its last attempt renewed its lease; null when it waited for another reason.
    */
   lostForMs: number | null;
-  /** Whether one of the budgets that count the run stops it once it is used up. Default: no budget counts it. */
+  /** `enforced`: a budget stops the run once it is used up. `shadow`: budgets only count it. Default: none does. */
   budgets?: 'enforced' | 'shadow';
   createdAt: Date;
   /** The run works in it: all it writes is encrypted in the context of the run itself. Default: none. */

@@ -80,7 +80,7 @@ export const BudgetPatch = Type.Object(
 );
 export type BudgetPatch = Static<typeof BudgetPatch>;
 
-/** What is counted, and how much of it there may be. */
+/** A budget as its deployment gets it: whose use is counted, and how much of it there may be. */
 export const BudgetTerms = Type.Object(
   {
     id: Uuid,

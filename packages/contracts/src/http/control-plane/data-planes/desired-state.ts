@@ -101,7 +101,7 @@ export const DesiredDeployment = Type.Object(
     halt: OptionalNullable(Type.Object({ reason: Type.String(), queued: QueuedRuns })),
     /** Grows with every change of `halt`; 0 and missing: there was never one. The data plane reports which it reached. */
     halt_version: Type.Optional(Type.Integer({ minimum: 0 })),
-    /** What is to be capped. Platforms of earlier releases leave it out. */
+    /** The caps on its use. Platforms of earlier releases leave them out. */
     budgets: Type.Optional(Type.Array(BudgetTerms)),
     /** Grows with every change of `budgets`; 0 and missing: there was never one. */
     budgets_version: Type.Optional(Type.Integer({ minimum: 0 })),

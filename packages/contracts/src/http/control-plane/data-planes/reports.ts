@@ -69,7 +69,7 @@ export const HaltReport = Type.Object(
 );
 export type HaltReport = Static<typeof HaltReport>;
 
-/** Whether a deployment has its budgets. */
+/** Says whether a deployment has its budgets. */
 export const BudgetsReport = Type.Object(
   {
     epoch: Epoch,
