@@ -69,7 +69,7 @@ it('a budget of tokens stops the run that uses it up, and answers others as it i
   await client.runs.join(thread, run);
   expect(await client.runs.get(thread, run)).toMatchObject({
     status: 'interrupted',
-    cancel_reason: expect.stringContaining('The budget "of the test" is used up: 1 tokens a month'),
+    cancel_reason: expect.stringContaining('The budget "of the test" is used up: 1 token a month'),
   });
   const refused = client.runs.create(thread, assistantId, { input: null });
   await expect(refused).rejects.toMatchObject({ status: 402, text: expect.stringContaining('is used up') });

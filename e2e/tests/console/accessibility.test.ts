@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { listAccessibilityViolations, startBrowser } from '../../harness/browser.ts';
 import { newClient } from '../../harness/client.ts';
 import { makePerson, newPerson, openWindow, signIn } from '../../harness/console.ts';
+import { callControlPlane } from '../../harness/control-plane.ts';
 
 const { deploymentId, consoleUrl } = inject('platform');
 const client = newClient();
@@ -40,6 +41,15 @@ beforeAll(async () => {
   namespace = history.flatMap(({ tasks }) => tasks.flatMap(({ checkpoint }) => checkpoint?.checkpoint_ns ?? []))[0]!;
   await client.store.putItem(['accessibility', 'a/b'], 'shown', { theme: 'dark' });
   await client.crons.create('echo', { schedule: '0 3 29 2 *', enabled: false });
+  // It is for nobody, since other tests make runs of the deployment.
+  const budget = {
+    name: 'Tokens',
+    subject: 'creator',
+    subject_id: crypto.randomUUID(),
+    period: 'day',
+    tokens_max: 1_000,
+  };
+  expect((await callControlPlane('POST', `/deployments/${deploymentId}/budgets`, budget)).status).toBe(201);
   context = await newPerson(browser);
   const window = await openWindow(context);
   await signIn(window, await makePerson('Admin', 'Admin'));
@@ -70,6 +80,7 @@ const PAGES: [string, string, string?][] = [
   [`${ofDeployment}/assistants`, 'row'],
   [`${ofDeployment}/assistants/ASSISTANT?version=1`, 'tree', 'assistant'],
   [`${ofDeployment}/crons`, 'row'],
+  [`${ofDeployment}/budgets`, 'article'],
   [`${ofDeployment}/store`, 'row'],
   [`${ofDeployment}/store?namespace=["accessibility","a/b"]&key=shown`, 'tree'],
   ['/usage?range=day&by=key&and=model', 'img'],

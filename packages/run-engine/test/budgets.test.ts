@@ -114,7 +114,7 @@ describe('a budget of runs', () => {
     await create();
     const ends = new Date();
     ends.setUTCHours(ends.getUTCHours() + 1, 0, 0, 0);
-    const message = `The budget "ours" is used up: 1 runs a hour. It begins anew at ${ends.toISOString()}`;
+    const message = `The budget "ours" is used up: 1 run an hour. It begins anew at ${ends.toISOString()}`;
     await expect(create()).rejects.toMatchObject({ status: 402, code: 'budget_exhausted', message });
     await fixture.rows('UPDATE budget SET refusal_status = 429');
     const seconds = Math.ceil((ends.getTime() - Date.now()) / 1_000);

@@ -119,6 +119,7 @@ describe('what is no budget is refused', () => {
     ['without a name', { name: '' }],
     ['of nobody', { subject: 'somebody' }],
     ['of the deployment for one alone', { subject: 'deployment', subject_id: 'ada' }],
+    ['of what is no assistant', { subject: 'assistant', subject_id: 'echo' }],
     ['of no time', { period: 'week' }],
     ['of nothing', { tokens_max: 0 }],
     ['of half a token', { tokens_max: 1.5 }],

@@ -12,7 +12,8 @@ export function exhaustedError(budget: ExhaustedBudget): PaymentRequiredError | 
 
 /** Returns what clients and people are shown. */
 export function exhaustedMessage({ name, measure, max, period, until }: ExhaustedBudget): string {
-  return `The budget "${name}" is used up: ${max} ${measure} a ${period}. It begins anew at ${until.toISOString()}`;
+  const amount = `${max} ${max === 1 ? measure.slice(0, -1) : measure} ${period === 'hour' ? 'an' : 'a'} ${period}`;
+  return `The budget "${name}" is used up: ${amount}. It begins anew at ${until.toISOString()}`;
 }
 
 /**

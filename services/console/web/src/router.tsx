@@ -154,6 +154,12 @@ const crons = createRoute({
   component: lazyRouteComponent(() => import('./screens/crons/crons-tab.tsx'), 'CronsTab'),
 });
 
+const budgets = createRoute({
+  getParentRoute: () => deployment,
+  path: '/budgets',
+  component: lazyRouteComponent(() => import('./screens/budgets/budgets-tab.tsx'), 'BudgetsTab'),
+});
+
 const store = createRoute({
   getParentRoute: () => deployment,
   path: '/store',
@@ -301,7 +307,7 @@ const routeTree = root.addChildren([
       runs,
       inbox,
       deployments,
-      deployment.addChildren([revisions, revision, logs, settings, assistants, crons, store]),
+      deployment.addChildren([revisions, revision, logs, settings, assistants, crons, budgets, store]),
       assistant,
       threads,
       thread,

@@ -1,4 +1,4 @@
-import { BUDGETS_MAX, type Budget, type BudgetCreate, type BudgetPatch } from '@runyard/contracts';
+import { BUDGETS_MAX, type Budget, type BudgetCreate, type BudgetPatch, isUuid } from '@runyard/contracts';
 import { type KeyedRequest, withIdempotencyKey } from '@runyard/idempotency';
 import { BadRequestError, InvalidFieldError, NotFoundError, type Principal, tenantOf } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -44,9 +44,8 @@ export class BudgetService {
     body: BudgetCreate,
     keyed: KeyedRequest | undefined,
   ): Promise<Budget> {
-    const { subject, subject_id: subjectId = null } = body;
-    if (subject === 'deployment' && subjectId !== null)
-      throw new InvalidFieldError(['body', 'subject_id'], 'A budget of the deployment is for nobody alone');
+    const { subject } = body;
+    const subjectId = readSubjectId(body);
     const caps = { tokensMax: toBigInt(body.tokens_max), runsMax: toBigInt(body.runs_max) };
     requireCap(caps);
     const id = uuidv7();
@@ -149,6 +148,16 @@ function toBudget(row: BudgetRow, deployment: Deployment): Budget {
     is_reached: isReached,
     message: isReached ? null : deployment.budgetsMessage,
   };
+}
+
+/** @throws InvalidFieldError */
+function readSubjectId({ subject, subject_id: id = null }: BudgetCreate): string | null {
+  if (id === null) return null;
+  if (subject === 'deployment')
+    throw new InvalidFieldError(['body', 'subject_id'], 'A budget of the deployment is for nobody alone');
+  if (subject !== 'assistant') return id;
+  if (!isUuid(id)) throw new InvalidFieldError(['body', 'subject_id'], 'Must be the id of an assistant');
+  return id.toLowerCase();
 }
 
 function toBigInt(value: number | null | undefined): bigint | null {

@@ -63,6 +63,7 @@ export function DeploymentPage() {
           { label: 'Settings', link: { to: '/w/$workspaceId/deployments/$deploymentId/settings', params } },
           { label: 'Assistants', link: { to: '/w/$workspaceId/deployments/$deploymentId/assistants', params } },
           { label: 'Crons', link: { to: '/w/$workspaceId/deployments/$deploymentId/crons', params } },
+          { label: 'Budgets', link: { to: '/w/$workspaceId/deployments/$deploymentId/budgets', params } },
           { label: 'Store', link: { to: '/w/$workspaceId/deployments/$deploymentId/store', params } },
           { label: 'Threads', link: { to: '/w/$workspaceId/deployments/$deploymentId/threads', params } },
           { label: 'Runs', link: { to: '/w/$workspaceId/runs', params, search: { deployment: deployment.id } } },

@@ -2,6 +2,7 @@ import type { JournalRun } from '@runyard/contracts';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { faultText } from '../../components/fault.tsx';
+import { ProgressBar } from '../../components/progress-bar.tsx';
 import type { BulkOutcome } from '../replay/bulk-replay.ts';
 import { shortId } from '../run/run-summary.tsx';
 
@@ -12,16 +13,13 @@ interface ReplayOutcomesProps {
   outcomes: readonly BulkOutcome[];
 }
 
-const BAR =
-  'h-2 w-full appearance-none overflow-hidden rounded border border-line bg-raised [&::-moz-progress-bar]:bg-action [&::-webkit-progress-bar]:bg-raised [&::-webkit-progress-value]:bg-action';
-
 /** The outcome of the replay of each run, with links to the comparisons. */
 export function ReplayOutcomes({ workspaceId, runs, outcomes }: ReplayOutcomesProps) {
   const count = (type: BulkOutcome['type']) => outcomes.filter((outcome) => outcome.type === type).length;
   const [failed, stopped] = [count('failed'), count('stopped')];
   return (
     <>
-      <progress aria-label="Runs that were replayed" value={count('made') + failed} max={runs.length} className={BAR} />
+      <ProgressBar label="Runs that were replayed" value={count('made') + failed} max={runs.length} />
       <p role="status">
         {count('made')} of {runs.length} shadows made
         {failed > 0 && `, ${failed} could not be`}

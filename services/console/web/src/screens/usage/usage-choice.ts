@@ -34,7 +34,7 @@ export const GROUPS = {
 } as const satisfies Record<UsageGroup, string>;
 
 /** The filter of requests that is about the values of a group. */
-const FILTERS = {
+export const FILTERS = {
   model: 'models',
   deployment: 'deployment_ids',
   assistant: 'assistant_ids',

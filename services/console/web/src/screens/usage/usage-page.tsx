@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Button } from '../../components/button.tsx';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Button, buttonClass } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { Loading } from '../../components/loading.tsx';
@@ -36,9 +36,20 @@ export function UsagePage() {
     <Page
       title="Usage"
       actions={
-        <Button onClick={() => file.mutate()} unavailable={file.isPending ? 'It is being read' : undefined}>
-          Download as CSV
-        </Button>
+        <>
+          {choice.deployment !== undefined && (
+            <Link
+              to="/w/$workspaceId/deployments/$deploymentId/budgets"
+              params={{ workspaceId, deploymentId: choice.deployment }}
+              className={buttonClass()}
+            >
+              Budgets
+            </Link>
+          )}
+          <Button onClick={() => file.mutate()} unavailable={file.isPending ? 'It is being read' : undefined}>
+            Download as CSV
+          </Button>
+        </>
       }
     >
       <UsageFilters {...{ workspaceId, choice }} onChange={change} />

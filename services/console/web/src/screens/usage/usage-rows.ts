@@ -1,8 +1,11 @@
 import type { UsageFigures, UsageGroup, UsageRow } from '@runyard/contracts';
 import type { RunFilters } from '../runs/run-filters.ts';
 
+/** The values by which a row is told apart. */
+export type GroupValues = Pick<UsageRow, 'model' | 'deployment_id' | 'assistant_id' | 'creator' | 'key_id'>;
+
 /** Returns the value of a row in a group as filters have it; undefined for a row of no value. */
-export function filterValue(row: UsageRow, group: UsageGroup): string | undefined {
+export function filterValue(row: GroupValues, group: UsageGroup): string | undefined {
   switch (group) {
     case 'model':
       return row.model?.model;

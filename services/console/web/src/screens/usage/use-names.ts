@@ -1,10 +1,11 @@
-import type { UsageGroup, UsageRow } from '@runyard/contracts';
+import type { UsageGroup } from '@runyard/contracts';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { assistantsQuery } from '../../platform/assistants.ts';
 import { canRun, deploymentsQuery } from '../../platform/deployments.ts';
 import { personalTokensQuery, serviceAccountsQuery, serviceKeysQuery } from '../../platform/keys.ts';
 import { memberChoiceQuery } from '../../platform/members.ts';
 import { nameOf } from '../deployments/deployment-list.ts';
+import type { GroupValues } from './usage-rows.ts';
 
 /** Deployments that are asked for the names of their assistants. */
 const DEPLOYMENTS_MAX = 20;
@@ -34,7 +35,7 @@ export function useNames(
   workspaceId: string,
   groups: readonly UsageGroup[],
   deployment: string | undefined,
-): (row: UsageRow, group: UsageGroup) => UsageName {
+): (row: GroupValues, group: UsageGroup) => UsageName {
   const has = (...some: UsageGroup[]) => some.some((group) => groups.includes(group));
   const deployments = useQuery(deploymentsQuery(workspaceId)).data ?? [];
   const keys = useQuery({ ...serviceKeysQuery(workspaceId), enabled: has('key', 'creator') });

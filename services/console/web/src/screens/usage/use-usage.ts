@@ -1,13 +1,11 @@
 import type { UsageGroup, UsageRow } from '@runyard/contracts';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef } from 'react';
-import { useLive } from '../../live/live.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { usageQuery } from '../../platform/usage.ts';
 import { barsRequest, groupsOf, tableRequest, type UsageChoice } from './usage-choice.ts';
 import { sumRows } from './usage-rows.ts';
+import { useUsageChanges } from './use-usage-changes.ts';
 
-/** Usage changes all the time while runs go on, and is sums of much. */
-const EVERY_MS = 10_000;
 const ROWS_MAX = 200;
 
 /** The sums of the whole time, those with the most tokens. */
@@ -20,7 +18,7 @@ export interface UsageSums {
 
 /** The chosen usage, by time and told apart. It stays that of the choice before until the answers to another come. */
 export function useUsage(workspaceId: string, choice: UsageChoice) {
-  useChanges(workspaceId);
+  useUsageChanges(workspaceId);
   const { by: _, and: __, ...shown } = choice;
   const groups = groupsOf(choice);
   const bars = useQuery({
@@ -47,21 +45,4 @@ export function useUsage(workspaceId: string, choice: UsageChoice) {
       void table.refetch();
     },
   };
-}
-
-/** Asks for usage again after runs have changed. */
-function useChanges(workspaceId: string): void {
-  const queryClient = useQueryClient();
-  const isDue = useRef(false);
-  useLive({ kind: 'runs', workspaceId }, ({ event }) => {
-    if (event === 'runs_changed') isDue.current = true;
-  });
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!isDue.current || document.hidden) return;
-      isDue.current = false;
-      void queryClient.invalidateQueries({ queryKey: ['usage', workspaceId] });
-    }, EVERY_MS);
-    return () => clearInterval(timer);
-  }, [queryClient, workspaceId]);
 }
