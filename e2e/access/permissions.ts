@@ -57,6 +57,7 @@ export const FOR_DATA_PLANES: readonly string[] = [
   ...['takeListenerLease', 'getListenerDesiredState', 'createPullToken', 'createListenerKey', 'getListenerKeySet'],
   ...['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics', 'reportRevisionLogs'],
   ...['checkListenerCaller', 'reportDeploymentHalt', 'reportDeploymentBudgets', 'haltWorkspace', 'resumeWorkspace'],
+  ...['createWorkspaceBudget', 'patchWorkspaceBudget', 'deleteWorkspaceBudget'],
 ];
 
 /** A person who signed in and may make personal tokens. */
@@ -165,8 +166,9 @@ const CONTROL_PLANE = {
   ...rows('deployments:update', ['takeListenerLease', 'getListenerDesiredState', 'createPullToken']),
   ...rows('deployments:update', ['reportRevisionStatus', 'reportDeploymentStatus', 'reportDeploymentMetrics']),
   ...rows('deployments:update', ['reportDeploymentHalt', 'reportDeploymentBudgets']),
-  ...rows('deployments:read', ['listBudgets']),
+  ...rows('deployments:read', ['listBudgets', 'listWorkspaceBudgets']),
   ...rows('deployments:update', ['createBudget', 'patchBudget', 'deleteBudget']),
+  ...rows('deployments:update', ['createWorkspaceBudget', 'patchWorkspaceBudget', 'deleteWorkspaceBudget']),
   ...rows('deployments:update', ['reportRevisionLogs', 'checkListenerCaller', 'getListenerKeySet']),
   ...rows(provenOtherwise("the key that the platform's own data planes share"), [
     'releaseListenerLease',

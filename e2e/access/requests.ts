@@ -52,6 +52,7 @@ const BODIES: Record<string, unknown> = {
   addBasicMembers: ACCOUNTS,
   addBasicMembersAlias: ACCOUNTS,
   createBudget: UNUSED_BUDGET,
+  createWorkspaceBudget: UNUSED_BUDGET,
   haltDeployment: { reason: 'halt_reason' },
   haltWorkspace: { reason: 'halt_reason' },
   haltOrganization: { reason: 'halt_reason' },

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { Budget } from '@runyard/contracts';
-import { afterEach, expect, inject, it } from 'vitest';
+import type { Client } from '@langchain/langgraph-sdk';
+import type { Budget, IssuedApiKey } from '@runyard/contracts';
+import { afterEach, expect, inject, it, onTestFinished } from 'vitest';
 import { createAdministratorClient } from '../access/callers.ts';
 import { newClient } from '../harness/client.ts';
+import { callControlPlane, createDeployment, waitUntilDeployed } from '../harness/control-plane.ts';
+import { PROBE_PROJECT } from '../harness/platform.ts';
 
 const platform = inject('platform');
 const ask = createAdministratorClient(platform);
 const client = newClient();
 const budgets = `/v2/deployments/${platform.deploymentId}/budgets`;
+
+const WORKSPACE_EDITOR = '5a7d6f2e-0000-4000-8000-000000000012';
 
 const made: string[] = [];
 afterEach(async () => {
@@ -78,6 +83,33 @@ it('a budget of tokens stops the run that uses it up, and answers others as it i
   await change({ mode: 'shadow' });
   await client.runs.wait(thread, assistantId, { input: null });
   expect((await client.threads.getState(thread)).next).toEqual([]);
+});
+
+it('a budget of a key holds in all deployments of the workspace together', async () => {
+  const deployment = await createDeployment('capped', PROBE_PROJECT);
+  onTestFinished(() => callControlPlane('DELETE', `/deployments/${deployment.id}`).then(() => undefined));
+  await waitUntilDeployed(deployment);
+  const [workspace] = await ask<{ id: string }[]>('GET', '/api/v1/workspaces');
+  const key = await ask<IssuedApiKey>('POST', '/api/v1/orgs/current/service-keys', {
+    description: 'of two deployments',
+    workspaces: [workspace!.id],
+    role_id: WORKSPACE_EDITOR,
+  });
+  const terms = { name: 'of a key', subject: 'key', subject_id: key.id, period: 'month', runs_max: 2 };
+  const ofWorkspace = '/v2/workspaces/current/budgets';
+  const budget = await ask<Budget>('POST', ofWorkspace, terms);
+  onTestFinished(() => ask('DELETE', `${ofWorkspace}/${budget.id}`));
+  const urls = [platform.deploymentUrl, deployment.source_config.custom_url];
+  const clients = urls.map((apiUrl) => newClient({ apiUrl, apiKey: key.key }));
+  for (const each of clients) await each.runs.wait(null, 'echo', { input: {} });
+  const outcome = (each: Client) =>
+    each.runs.create(null, 'echo', { input: {} }).then(
+      () => 'created',
+      (error: { status: number }) => error.status,
+    );
+  // Each of them has seen one run of two; the sum comes by the journal.
+  for (const each of clients) await expect.poll(() => outcome(each), { interval: 300, timeout: 20_000 }).toBe(429);
+  expect(await outcome(newClient({ apiUrl: deployment.source_config.custom_url }))).toBe('created');
 });
 
 async function post(path: string, body: object): Promise<{ status: number; body: unknown }> {

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 interface Terms {
-  subject?: 'deployment' | 'assistant' | 'creator' | 'key';
+  subject?: 'workspace' | 'deployment' | 'assistant' | 'creator' | 'key';
   subjectId?: string;
   period?: 'hour' | 'day' | 'month';
   tokensMax?: number;
@@ -209,6 +209,23 @@ describe('a budget of tokens', () => {
     expect(ofAda).toMatchObject({ subjectId: 'ada' });
     expect(await use(runs[1]!, 5)).toBeUndefined();
   });
+});
+
+it('a budget that is used up together with other deployments refuses and stops as one used up here', async () => {
+  await budget({ subject: 'workspace', tokensMax: 100 });
+  await create();
+  const [run] = await claim();
+  expect(await use(run!, 5)).toBeUndefined();
+  await fixture.rows("UPDATE budget_use SET exhausted = 'tokens'");
+  await expect(create()).rejects.toMatchObject(refusal);
+  expect(await use(run!, 5)).toMatchObject({ name: 'ours', measure: 'tokens', max: 100 });
+  await fixture.rows("UPDATE budget_use SET exhausted = 'runs'");
+  expect(await use(run!, 5)).toBeUndefined();
+  await create();
+  await fixture.rows('UPDATE budget SET runs_max = 50');
+  await expect(create()).rejects.toMatchObject(refusal);
+  await fixture.rows('UPDATE budget_use SET exhausted = NULL');
+  await create();
 });
 
 it('runs that were created before the first budget are counted on none', async () => {

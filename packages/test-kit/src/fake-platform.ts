@@ -5,9 +5,11 @@ import {
   ACCESS_TOKEN_TYPE,
   type AgentsRequest,
   type DeploymentRoute,
+  type ExhaustedSum,
   MCP_TOKEN_TYPE,
   type PrincipalClaims,
   SESSION_TOKEN_PREFIX,
+  type SummedBudget,
   type VerifyKeyRequest,
 } from '@runyard/contracts';
 
@@ -157,6 +159,10 @@ export class FakeControlPlane {
   readonly routes: DeploymentRoute[] = [];
   /** Ids of deployments that it has deleted. */
   readonly deleted = new Set<string>();
+  /** The budgets of workspaces that it has. */
+  budgets: SummedBudget[] = [];
+  /** The entries that it was told of used-up ones. */
+  readonly exhausted: ExhaustedSum[] = [];
   isUnavailable = false;
   /** The status of its public answers. */
   answerStatus = 200;
@@ -187,6 +193,10 @@ export class FakeControlPlane {
       void this.#describeAgents(req, res);
       return;
     }
+    if (req.url?.startsWith('/internal/budgets')) {
+      void this.#answerOfBudgets(req, res);
+      return;
+    }
     if (req.url !== '/internal/routes') {
       void this.#echo(req, res);
       return;
@@ -195,6 +205,17 @@ export class FakeControlPlane {
     if (this.isUnavailable) sendJson(res, 503, { detail: 'away' });
     else if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) sendJson(res, 401, { detail: 'Unauthorized' });
     else sendJson(res, 200, { routes: this.routes });
+  }
+
+  async #answerOfBudgets(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const body = (await readRequestBody(req)).toString();
+    if (this.isUnavailable) sendJson(res, 503, { detail: 'away' });
+    else if (req.method === 'GET') sendJson(res, 200, { budgets: this.budgets });
+    else {
+      const { exhausted } = JSON.parse(body) as { exhausted: ExhaustedSum[] };
+      this.exhausted.push(...exhausted);
+      sendJson(res, 200, { taken: exhausted.length });
+    }
   }
 
   async #describeAgents(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -35,8 +35,9 @@ import {
 import { Signals } from '@runyard/signals';
 import { AgentNames } from './agents/agent-names.ts';
 import { agentRoutes } from './agents/agent-routes.ts';
-import { budgetRoutes } from './budgets/budget-routes.ts';
+import { budgetRoutes, budgetSumRoutes } from './budgets/budget-routes.ts';
 import { BudgetService } from './budgets/budget-service.ts';
+import { BudgetSums } from './budgets/budget-sums.ts';
 import { BuildArchives } from './builds/build-archives.ts';
 import { BuildUrls } from './builds/build-urls.ts';
 import { Builds } from './builds/builds.ts';
@@ -69,6 +70,7 @@ import { DeploymentPolicies } from './org-access/deployment-policies.ts';
 import { requirePermissions } from './org-access/require-permissions.ts';
 import { TaggedDeployments } from './org-access/tagged-deployments.ts';
 import { WorkspaceSecrets } from './org-access/workspace-secrets.ts';
+import { budgetStore } from './revisions/budgets/budget-store.ts';
 import { objectsPrefix } from './revisions/deployment-objects.ts';
 import { haltStore } from './revisions/halts/halt-store.ts';
 import { routeRoutes } from './routing/route-routes.ts';
@@ -251,6 +253,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     listeners.removeWorkspace,
     (tenant: Tenant) => agents.removeWorkspace(tenant),
     (tenant: Tenant) => haltStore.removeWorkspace(prisma, tenant),
+    (tenant: Tenant) => budgetStore.removeWorkspace(prisma, tenant),
   ];
   const listInUse = () => listWorkspacesInUse(prisma);
   const deletedWorkspaces = new DeletedWorkspaces({ listInUse, orgAccess, removeParts, logger });
@@ -283,6 +286,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         ),
         ...haltRoutes(new HaltService({ database, rollouts, logger })),
         ...budgetRoutes(new BudgetService({ database, rollouts }), keys),
+        ...budgetSumRoutes(new BudgetSums({ database, rollouts })),
         ...revisionRoutes(revisions, keys),
         ...metricsRoutes(new MetricsService({ database, samples, everyMs: config.METRICS_SAMPLE_SECONDS * 1000 })),
         ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),

@@ -1,6 +1,17 @@
-import { BUDGETS_MAX, type Budget, type Deployment } from '@runyard/contracts';
+import {
+  BUDGETS_MAX,
+  type Budget,
+  BudgetsChanged,
+  conforms,
+  type Deployment,
+  type ExhaustedSum,
+} from '@runyard/contracts';
+import { createEventBus } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
 import { OTHER_WORKSPACE } from '@runyard/test-kit/callers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { INTERNAL_TOKEN } from './support/credentials.ts';
 import { rowsOf } from './support/deployment-rows.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty } from './support/sources.ts';
@@ -26,6 +37,12 @@ const list = async (deployment: Named) =>
 const rowsIn = (deployment: Named) =>
   rowsOf(platform, deployment, 'SELECT name, subject, subject_id, tokens_max::int, is_enforced FROM budget');
 
+/** Calls as run-history does. */
+function callInternal(method: string, path: string, body?: object) {
+  const headers = { authorization: `Bearer ${INTERNAL_TOKEN}`, 'content-type': 'application/json' };
+  return platform.call<{ budgets: object[] }>(method, path, { headers, ...(body && { body }) });
+}
+
 describe('a budget', () => {
   it('is in the database of its deployment when it is answered, and so is each change of it', async () => {
     const deployment = await platform.createHealthy();
@@ -37,7 +54,7 @@ describe('a budget', () => {
     const row = { name: 'ours', subject: 'creator', subject_id: null, tokens_max: 1000, is_enforced: true };
     expect(await rowsIn(deployment)).toEqual([row]);
     await create(deployment, { ...ours, name: 'of ada', subject_id: 'ada', mode: 'shadow' });
-    await rowsOf(platform, deployment, 'INSERT INTO budget_use SELECT budget_id, 1 FROM budget');
+    await rowsOf(platform, deployment, "INSERT INTO budget_use SELECT budget_id, now(), '' FROM budget");
 
     const changed = await patch(deployment, body, { tokens_max: null, runs_max: 7, name: 'fewer' });
     expect(changed).toMatchObject({ status: 200, body: { id: body.id, name: 'fewer', tokens_max: null, runs_max: 7 } });
@@ -105,6 +122,91 @@ describe('a budget', () => {
     const other = await createEmpty(platform);
     expect((await platform.call('DELETE', pathOf(other, body))).status).toBe(404);
     expect(await list(deployment)).toHaveLength(1);
+  });
+});
+
+describe('a budget of the workspace', () => {
+  // One of them cannot have budgets.
+  beforeAll(() => platform.deleteAll());
+
+  const scope = '/v2/workspaces/current/budgets';
+  const team = { name: 'team', subject: 'workspace', period: 'month', tokens_max: 1000 };
+  const createOfWorkspace = async (body: object = team) => platform.call<Budget>('POST', scope, { body });
+  const remove = (budget: Budget) => platform.call('DELETE', `${scope}/${budget.id}`);
+  const exhaustedIn = (deployment: Named) =>
+    rowsOf(platform, deployment, 'SELECT subject_id, exhausted FROM budget_use WHERE exhausted IS NOT NULL');
+  const start = new Date(new Date().setUTCHours(0, 0, 0, 0)).toISOString();
+  const report = (...exhausted: ExhaustedSum[]) => callInternal('POST', '/internal/budgets/exhausted', { exhausted });
+
+  it('is in the databases of all its deployments, and in those of later ones', async () => {
+    const [one, other] = await Promise.all([platform.createHealthy(), platform.createHealthy()]);
+    const { status, body } = await createOfWorkspace();
+    expect({ status, body }).toMatchObject({ status: 201, body: { ...team, deployment_id: null, is_reached: true } });
+    const later = await platform.createHealthy();
+    for (const each of [one, other, later]) expect(await rowsIn(each)).toMatchObject([{ name: 'team' }]);
+    await create(one);
+    expect(await rowsOf(platform, one, 'SELECT name FROM budget ORDER BY name')).toMatchObject([
+      { name: 'ours' },
+      { name: 'team' },
+    ]);
+    expect((await list(one)).map(({ name }) => name)).toEqual(['ours']);
+    expect((await platform.call<{ budgets: Budget[] }>('GET', scope)).body.budgets).toMatchObject([{ name: 'team' }]);
+    expect((await platform.call('DELETE', pathOf(one, body))).status).toBe(404);
+    expect((await remove(body)).status).toBe(204);
+    await waitFor(async () => (await rowsIn(other)).length === 0, { what: 'the budget to go' });
+    expect(await rowsIn(one)).toMatchObject([{ name: 'ours' }]);
+  });
+
+  it('that is used up by several deployments together is so in each of them, until it is raised', async () => {
+    const deployment = await platform.createHealthy();
+    const { body: budget } = await createOfWorkspace({ ...team, subject: 'creator', runs_max: 5 });
+    expect(await callInternal('GET', '/internal/budgets')).toMatchObject({
+      body: { budgets: [{ id: budget.id, subject: 'creator', workspace_id: deployment.tenant_id }] },
+    });
+    const ada = { budget_id: budget.id, subject_id: 'ada', start, measure: 'runs', max: 5 } as const;
+    // The cap that bob has reached is that of before.
+    const reported = await report(ada, { ...ada, subject_id: 'bob', max: 4 });
+    expect(reported).toMatchObject({ status: 200, body: { taken: 1 } });
+    expect((await report(ada)).body).toEqual({ taken: 0 });
+    await waitFor(async () => (await exhaustedIn(deployment)).length > 0, { what: 'the deployment to know' });
+    expect(await exhaustedIn(deployment)).toEqual([{ subject_id: 'ada', exhausted: 'runs' }]);
+    const patched = (body: object) => platform.call<Budget>('PATCH', `${scope}/${budget.id}`, { body });
+    expect((await patched({ name: 'another name' })).body.is_reached).toBe(true);
+    expect(await exhaustedIn(deployment)).toHaveLength(1);
+    expect((await patched({ runs_max: 50 })).body.is_reached).toBe(true);
+    expect(await exhaustedIn(deployment)).toEqual([]);
+    await remove(budget);
+  });
+
+  it('is told of on the bus with each change, so that who sums up asks again', async () => {
+    let told = 0;
+    const bus = createEventBus(platform.bus, { logger: silentLogger });
+    await bus.subscribe({
+      topics: ['deployments'],
+      group: 'test of budgets',
+      from: 'earliest',
+      onEvent: async (event) => {
+        if (conforms(BudgetsChanged, event)) told += 1;
+      },
+    });
+    await waitFor(async () => told > 0, { what: 'the changes of before' });
+    const before = told;
+    const { body } = await createOfWorkspace();
+    await remove(body);
+    await waitFor(() => told === before + 2, { what: 'both changes' });
+    await bus.close();
+  });
+
+  it('is for no assistant, which belongs to a deployment', async () => {
+    expect((await createOfWorkspace({ ...team, subject: 'assistant' })).status).toBe(422);
+    expect((await createOfWorkspace({ ...team, subject_id: 'ada' })).status).toBe(422);
+    const deployment = await createEmpty(platform);
+    expect((await create(deployment, team)).status).toBe(422);
+  });
+
+  it('is refused to a caller whom access policies concern', async () => {
+    const as = { bounded_by_policies: true };
+    expect((await platform.call('POST', scope, { body: team, as })).status).toBe(403);
   });
 });
 

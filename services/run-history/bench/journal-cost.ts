@@ -25,6 +25,7 @@ await pool.query(
   [deploymentIds, randomUUID(), workspaceId],
 );
 const journal = new Journal({
+  onUsedUp: () => undefined,
   pool,
   deployments: { findWorkspaces: async () => workspaces },
   retentionDays: 30,

@@ -1,5 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { OPEN_API_INFO, redisKeyPrefix, type TopicName, watchRunChanges } from '@runyard/contracts';
+import {
+  BudgetsChanged,
+  type CloudEvent,
+  conforms,
+  OPEN_API_INFO,
+  redisKeyPrefix,
+  type TopicName,
+  watchRunChanges,
+} from '@runyard/contracts';
 import {
   applyMigrations,
   checkPooler,
@@ -27,6 +35,7 @@ import {
 } from '@runyard/service-kit';
 import type pg from 'pg';
 import { requireRunPermission, VisibleDeployments } from './access/visible-deployments.ts';
+import { openBudgets } from './budgets/open-budgets.ts';
 import { ChangeStreams } from './changes/change-streams.ts';
 import { JournalChanges } from './changes/journal-changes.ts';
 import type { Config } from './config.ts';
@@ -68,10 +77,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
-  const deployments = new KnownDeployments({
-    pool,
-    controlPlane: internalClient('control-plane', config.CONTROL_PLANE_URL),
-  });
+  const controlPlane = internalClient('control-plane', config.CONTROL_PLANE_URL);
+  const deployments = new KnownDeployments({ pool, controlPlane });
   // It throws for a configuration that lacks something, before anything begins.
   const runBusConfig = toRunBusConfig(config, deployments);
   const earlyListener = await openEarlyListener({ host: config.HOST, port: config.PORT, context });
@@ -85,7 +92,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   }, context);
 
   const retentionDays = config.RUN_HISTORY_RETENTION_DAYS;
-  const journal = new Journal({ pool, deployments, retentionDays, logger, metrics });
+  const budgets = openBudgets({ pool, controlPlane, logger }, lifecycle);
+  const journal = new Journal({ pool, deployments, retentionDays, onUsedUp: budgets.tell, logger, metrics });
   const limits = {
     runsPerDeploymentMax: config.RUN_HISTORY_RUNS_PER_DEPLOYMENT_MAX,
     minutesRetentionDays: config.RUN_HISTORY_MINUTES_RETENTION_DAYS,
@@ -129,7 +137,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       onEvents: (events, _topic, source) => journal.apply(events, source),
     }),
   );
-  const onDeploymentEvent = async () => {
+  const onDeploymentEvents = async (events: readonly CloudEvent[]) => {
+    if (events.some((event) => conforms(BudgetsChanged, event))) budgets.refresh();
     await deployments.refresh();
     deletions.wake();
   };
@@ -139,7 +148,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       topics: ['deployments'],
       group: `${group}-deployments`,
       from: 'earliest',
-      onEvents: onDeploymentEvent,
+      onEvents: onDeploymentEvents,
     }),
   );
 

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { AuditEventRecorded } from './audit.ts';
+import { BudgetsChanged } from './budgets.ts';
 import {
   DeploymentAuthModeChanged,
   DeploymentCreated,
@@ -29,7 +30,7 @@ export const TOPICS = {
   },
   deployments: {
     name: 'runyard.deployments',
-    key: 'deployment id; of a wider halt the id of its workspace or organization',
+    key: 'deployment id; of a wider halt, and of budgets, the id of the workspace or organization',
     events: [
       DeploymentCreated,
       DeploymentRouteChanged,
@@ -37,6 +38,7 @@ export const TOPICS = {
       DeploymentDeleted,
       RevisionStatusChanged,
       HaltChanged,
+      BudgetsChanged,
     ],
   },
   organizations: {
@@ -64,6 +66,7 @@ export const TOPICS = {
 export type TopicName = keyof typeof TOPICS;
 
 export * from './audit.ts';
+export * from './budgets.ts';
 export * from './deployments.ts';
 export * from './envelope.ts';
 export * from './halts.ts';

@@ -8,7 +8,14 @@ export interface UsedTokens {
   tokens: number;
 }
 
-type CountedRow = TermsRow & { run_id: string; subject_id: string; counted: number; added: number };
+type CountedRow = TermsRow & {
+  run_id: string;
+  subject_id: string;
+  counted: number;
+  added: number;
+  /** The cap that several deployments have reached together. */
+  exhausted: ExhaustedBudget['measure'] | null;
+};
 
 /**
  * Adds the tokens of runs to the budgets that they are counted on. Returns the one in force that each of them has to
@@ -33,18 +40,19 @@ export async function countTokens(
              INSERT INTO budget_use AS u (budget_id, start, subject_id, tokens)
              SELECT budget_id, start, subject_id, tokens FROM added ORDER BY 1, 2, 3
              ON CONFLICT (budget_id, start, subject_id) DO UPDATE SET tokens = u.tokens + excluded.tokens
-             RETURNING budget_id, start, subject_id, tokens
+             RETURNING budget_id, start, subject_id, tokens, exhausted
            )
-           SELECT used.*, counted.tokens::float8 AS counted, added.tokens::float8 AS added
+           SELECT used.*, counted.tokens::float8 AS counted, counted.exhausted, added.tokens::float8 AS added
            FROM used JOIN counted USING (budget_id, start, subject_id) JOIN added USING (budget_id, start, subject_id)
            ORDER BY used.budget_id`,
     values: [used.map(({ runId }) => runId), used.map(({ tokens }) => tokens)],
   });
   for (const row of rows) {
-    if (row.tokens_max === null || row.counted < row.tokens_max) continue;
+    if (row.tokens_max === null || (row.counted < row.tokens_max && row.exhausted !== 'tokens')) continue;
     const budget = exhausted(row, 'tokens', row.tokens_max);
     if (row.is_enforced && !stops.has(row.run_id)) stops.set(row.run_id, budget);
-    if (row.counted - row.added < row.tokens_max) reached.set(`${row.budget_id} ${row.subject_id}`, budget);
+    if (row.counted >= row.tokens_max && row.counted - row.added < row.tokens_max)
+      reached.set(`${row.budget_id} ${row.subject_id}`, budget);
   }
   return { stops, reached: [...reached.values()] };
 }

@@ -16,6 +16,8 @@ type ChargeRow = TermsRow & {
   start: Date;
   tokens: number;
   runs: number;
+  /** The cap that several deployments have reached together. */
+  exhausted: ExhaustedBudget['measure'] | null;
 };
 
 /** Longer ids of the project's own users are cut, as the journal cuts them. */
@@ -59,7 +61,7 @@ async function lockCharges(client: pg.ClientBase, batch: EncodedRun[]): Promise<
            ), matching AS (
              SELECT (i.number - 1)::integer AS position, s.subject_id, ${PERIOD_START} AS start, ${TERMS}
              FROM input i CROSS JOIN budget b CROSS JOIN LATERAL (
-               SELECT left(CASE b.subject WHEN 'deployment' THEN '' WHEN 'assistant' THEN i.assistant
+               SELECT left(CASE b.subject WHEN 'workspace' THEN '' WHEN 'deployment' THEN '' WHEN 'assistant' THEN i.assistant
                                           WHEN 'creator' THEN i.creator WHEN 'key' THEN i.key END,
                            ${SUBJECT_ID_MAX}) AS subject_id
              ) s
@@ -68,9 +70,9 @@ async function lockCharges(client: pg.ClientBase, batch: EncodedRun[]): Promise<
              INSERT INTO budget_use AS u (budget_id, start, subject_id)
              SELECT DISTINCT budget_id, start, subject_id FROM matching ORDER BY 1, 2, 3
              ON CONFLICT (budget_id, start, subject_id) DO UPDATE SET runs = u.runs
-             RETURNING budget_id, start, subject_id, tokens, runs
+             RETURNING budget_id, start, subject_id, tokens, runs, exhausted
            )
-           SELECT m.*, l.tokens::float8, l.runs::float8
+           SELECT m.*, l.tokens::float8, l.runs::float8, l.exhausted
            FROM matching m JOIN locked l USING (budget_id, start, subject_id)
            ORDER BY m.position, m.budget_id`,
     values: [
@@ -110,7 +112,10 @@ function admit(charges: readonly ChargeRow[]): { refusals: Map<number, Error>; r
 function exceeded(row: ChargeRow, taken: number): ExhaustedBudget | undefined {
   if (row.tokens_max !== null && row.tokens >= row.tokens_max) return exhausted(row, 'tokens', row.tokens_max);
   if (row.runs_max !== null && row.runs + taken >= row.runs_max) return exhausted(row, 'runs', row.runs_max);
-  return undefined;
+  if (row.exhausted === null) return undefined;
+  const max = row.exhausted === 'tokens' ? row.tokens_max : row.runs_max;
+  // A cap that was removed since holds nobody up.
+  return max === null ? undefined : exhausted(row, row.exhausted, max);
 }
 
 function byPosition(charges: readonly ChargeRow[]): ChargeRow[][] {

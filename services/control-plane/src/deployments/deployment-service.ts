@@ -33,6 +33,7 @@ import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
 import type { DeploymentPolicies } from '../org-access/deployment-policies.ts';
 import type { TaggedDeployments } from '../org-access/tagged-deployments.ts';
+import { budgetLock, budgetStore } from '../revisions/budgets/budget-store.ts';
 import { type DeploymentFilter, deploymentStore, type PageRequest } from '../revisions/deployment-store.ts';
 import { haltLock, haltStore } from '../revisions/halts/halt-store.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
@@ -209,9 +210,11 @@ async function insert(
   desired: DesiredSpec,
 ): Promise<DeploymentRow> {
   const revisionId = uuidv7();
-  // The lock keeps a halt that is recorded at the same time from missing the deployment.
+  // The locks keep a halt, or a budget, that is recorded at the same time from missing the deployment.
   await takeAdvisoryLock(transaction, haltLock(row.organizationId));
   const { organizationId, workspaceId } = row;
+  await takeAdvisoryLock(transaction, budgetLock(workspaceId));
+  const hasBudgets = await budgetStore.hasOfWorkspace(transaction, { organizationId, workspaceId });
   const isHalted =
     (await haltStore.inForce(transaction, { organizationId, workspaceId, deploymentId: null })).length > 0;
   const deployment = await transaction.deployment.create({
@@ -222,6 +225,7 @@ async function insert(
       status: isEmpty(desired.revisionSource, desired.sourceRevisionConfig) ? 'UNUSED' : 'AWAITING_DATABASE',
       latestRevisionId: revisionId,
       haltVersion: isHalted ? 1 : 0,
+      budgetsVersion: hasBudgets ? 1 : 0,
     },
   });
   await deploymentEvents.created(transaction, deployment);

@@ -31,6 +31,7 @@ it("a project's image has the registry's current host, and a new host changes th
     revision: { findMany: async () => [revision] },
     halt: { findMany: async () => [] },
     budget: { findMany: async () => [] },
+    exhaustedBudget: { findMany: async () => [] },
   } as unknown as Queries;
   const toldBy = async (url: string) =>
     (await readDesiredState(

@@ -53,7 +53,7 @@ export async function readDesiredState(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   const halts = await haltStore.unitedOf(queries, deployments);
-  const budgets = await budgetStore.termsOf(queries, deployments);
+  const budgets = await budgetStore.desiredOf(queries, deployments);
   const named = deployments.flatMap(({ activeRevisionId, latestRevisionId }) => [
     latestRevisionId,
     ...(activeRevisionId === null ? [] : [activeRevisionId]),
@@ -79,7 +79,7 @@ export async function readDesiredState(
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
       ...haltOf(deployment, halts.get(deployment.id)),
-      budgets: budgets.get(deployment.id) ?? [],
+      ...budgets.get(deployment.id),
       budgets_version: Number(deployment.budgetsVersion),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)

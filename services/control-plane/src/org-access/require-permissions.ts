@@ -1,4 +1,13 @@
-import { createListenerKey, haltWorkspace, listDeployments, type Operation, resumeWorkspace } from '@runyard/contracts';
+import {
+  createListenerKey,
+  createWorkspaceBudget,
+  deleteWorkspaceBudget,
+  haltWorkspace,
+  listDeployments,
+  type Operation,
+  patchWorkspaceBudget,
+  resumeWorkspace,
+} from '@runyard/contracts';
 import {
   authorize,
   type BoundOperation,
@@ -41,11 +50,18 @@ export function requirePermissions(policies: Pick<DeploymentPolicies, 'require'>
 }
 
 /** Operations on everything of a workspace, whatever its tags. */
-const WHOLE_SCOPES: readonly Operation[] = [createListenerKey, haltWorkspace, resumeWorkspace];
+const WHOLE_SCOPES: readonly Operation[] = [
+  createListenerKey,
+  haltWorkspace,
+  resumeWorkspace,
+  createWorkspaceBudget,
+  patchWorkspaceBudget,
+  deleteWorkspaceBudget,
+];
 
 /**
- * A data plane gets the secrets of every deployment of its listener, and a workspace is halted with every deployment, all
- * whatever their tags.
+ * A data plane gets the secrets of every deployment of its listener, and a workspace is halted or capped with every
+ * deployment, all whatever their tags.
  *
  * @throws ForbiddenError
  */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { BudgetTerms } from '@runyard/contracts';
 import { sqlState } from '@runyard/database';
-import type { DesiredHalt, HaltProgress } from '@runyard/deployments';
+import type { DesiredBudgets, DesiredHalt, HaltProgress } from '@runyard/deployments';
 import { Semaphore } from '@runyard/deployments';
 import pg from 'pg';
 import { UNDEFINED_COLUMN, UNDEFINED_TABLE } from './missing-schema.ts';
@@ -35,6 +34,20 @@ const REPLACE_BUDGETS = `
       tokens_max = excluded.tokens_max, runs_max = excluded.runs_max, is_enforced = excluded.is_enforced,
       refusal_status = excluded.refusal_status
   WHERE b.* IS DISTINCT FROM excluded.*`;
+
+/** Notes which of them several deployments have used up together, and by whom, as it gets it. */
+const REPLACE_EXHAUSTED = `
+  WITH desired AS (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS d (budget_id uuid, start timestamptz, subject_id text, measure text)
+  ), cleared AS (
+    UPDATE budget_use u SET exhausted = NULL
+    WHERE exhausted IS NOT NULL
+      AND (budget_id, start, subject_id) NOT IN (SELECT budget_id, start, subject_id FROM desired)
+  )
+  INSERT INTO budget_use AS u (budget_id, start, subject_id, exhausted)
+  SELECT budget_id, start, subject_id, measure FROM desired
+  ON CONFLICT (budget_id, start, subject_id) DO UPDATE SET exhausted = excluded.exhausted
+  WHERE u.exhausted IS DISTINCT FROM excluded.exhausted`;
 
 /**
  * Manages the Postgres databases of deployments: one each, owned by a role that can reach no other database. Every step
@@ -151,7 +164,7 @@ export class DeploymentDatabases {
    * Sets the budgets of the deployment, and removes what others have counted. Returns false when its servers are of an
    * earlier release, which counts nothing; one that has never run has them once its first revision is activated.
    */
-  applyBudgets(access: DatabaseAccess, budgets: readonly BudgetTerms[]): Promise<boolean> {
+  applyBudgets(access: DatabaseAccess, { budgets, exhausted }: Omit<DesiredBudgets, 'version'>): Promise<boolean> {
     return this.#applying.run(new AbortController().signal, () =>
       withConnection(access.uri, async (client) => {
         const { rows } = await client.query<{ has_run: boolean; counts: boolean }>(
@@ -160,6 +173,7 @@ export class DeploymentDatabases {
         const [{ has_run: hasRun, counts } = { has_run: false, counts: false }] = rows;
         if (!counts) return budgets.length === 0 || !hasRun;
         await client.query(REPLACE_BUDGETS, [JSON.stringify(budgets)]);
+        await client.query(REPLACE_EXHAUSTED, [JSON.stringify(exhausted)]);
         return true;
       }),
     );

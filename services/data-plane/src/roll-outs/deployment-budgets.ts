@@ -39,14 +39,14 @@ export function openDeploymentBudgets(options: DeploymentBudgetsOptions): Applie
 /** Returns why the deployment does not have them; null when it has. */
 async function write(
   { deploymentId, store, databases, cipher, logger }: DeploymentBudgetsOptions,
-  { budgets }: DesiredBudgets,
+  { budgets, exhausted }: DesiredBudgets,
 ): Promise<string | null> {
   try {
     const deployment = await store.find(deploymentId);
     const access = deployment && findDatabaseAccess({ databases, cipher }, deployment);
     // Without a database nothing has ever run.
     if (!access) return null;
-    return (await databases.applyBudgets(access, budgets)) ? null : OUTDATED;
+    return (await databases.applyBudgets(access, { budgets, exhausted })) ? null : OUTDATED;
   } catch (error) {
     if (sqlState(error) === UNDEFINED_DATABASE) return null;
     logger.error('budgets not applied, will retry', { error });

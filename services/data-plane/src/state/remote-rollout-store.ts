@@ -205,8 +205,12 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   async findBudgets(id: string): Promise<DesiredBudgets | undefined> {
-    const { budgets = [], budgets_version: version = 0 } = this.#deployment(id) ?? {};
-    return version === 0 ? undefined : { version, budgets };
+    const {
+      budgets = [],
+      exhausted_budgets: exhausted = [],
+      budgets_version: version = 0,
+    } = this.#deployment(id) ?? {};
+    return version === 0 ? undefined : { version, budgets, exhausted };
   }
 
   async reportBudgets(id: string, outcome: BudgetsOutcome): Promise<void> {

@@ -10,15 +10,17 @@ import {
 } from '@runyard/database';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
+import { countBudgets } from '../budgets/count-budgets.ts';
 import { timeOfId } from '../runs/run-id-time.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import { StatisticChanges } from '../statistics/statistic-changes.ts';
 import { writeStatistics } from '../statistics/write-statistics.ts';
 import { isUsed, UsageChanges } from '../usage/usage-changes.ts';
 import { readUsage, writeUsage } from '../usage/write-usage.ts';
+import { takeWriterLock } from '../writer-lock.ts';
 import { applyRunEvent, attemptOf } from './apply-event.ts';
 import { findFault, type LeftOut } from './check-event.ts';
-import { createPartitions, takeWriterLock, weekOf } from './partitions.ts';
+import { createPartitions, weekOf } from './partitions.ts';
 import { readRuns, writeAttempts, writeRuns } from './write-runs.ts';
 
 /** Says which workspaces deployments belong to. */
@@ -31,6 +33,8 @@ interface Dependencies {
   pool: pg.Pool;
   deployments: Deployments;
   retentionDays: number;
+  /** Is called after something was stored by which a budget is used up. */
+  onUsedUp: () => void;
   logger: Logger;
   metrics: Metrics;
 }
@@ -74,7 +78,8 @@ export class Journal {
   async #storeAllButRefused(accepted: AcceptedEvent[]): Promise<void> {
     if (accepted.length === 0) return;
     try {
-      const { stored, leftOut } = await this.#store(accepted);
+      const { stored, leftOut, isUsedUp } = await this.#store(accepted);
+      if (isUsedUp) this.#dependencies.onUsedUp();
       for (const { type } of stored) this.#instruments.events.inc({ kind: type });
       for (const [reason, event] of leftOut) this.#leaveOut(event, reason);
     } catch (error) {
@@ -114,6 +119,8 @@ interface AcceptedEvent {
 interface Outcome {
   stored: RunEvent[];
   leftOut: [LeftOut, RunEvent][];
+  /** True when it has used a budget up. */
+  isUsedUp: boolean;
 }
 
 const deploymentOf = ({ data }: RunEvent) => data.deployment_id.toLowerCase();
@@ -155,7 +162,7 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
     runs.set(runOf(event), after);
     stored.push(event);
   }
-  if (stored.length === 0) return { stored, leftOut };
+  if (stored.length === 0) return { stored, leftOut, isUsedUp: false };
   await writeRuns(client, [...runs.values()]);
   await writeAttempts(
     client,
@@ -163,7 +170,7 @@ async function storeEvents(client: pg.ClientBase, accepted: AcceptedEvent[]): Pr
   );
   await writeStatistics(client, statistics);
   await writeUsage(client, usage);
-  return { stored, leftOut };
+  return { stored, leftOut, isUsedUp: await countBudgets(client, usage) };
 }
 
 /**

@@ -14,15 +14,6 @@ export function weekOf(time: number): Week {
   return Math.floor(time / WEEK_MS);
 }
 
-/**
- * Waits until no other transaction writes the journal. A run is read, changed and written, numbers that all runs share
- * are added to, and partitions come and go: one writer at a time makes all of that simple, and is fast enough, since
- * each writes hundreds of events.
- */
-export async function takeWriterLock(client: pg.ClientBase): Promise<void> {
-  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('journal', 0))`);
-}
-
 /** Creates the partitions of weeks that are missing, under the lock of the writer. */
 export async function createPartitions(client: pg.ClientBase, weeks: ReadonlySet<Week>): Promise<void> {
   const wanted = [...weeks].flatMap((week) => TABLES.map((table) => ({ week, table, name: partitionOf(table, week) })));

@@ -1,7 +1,7 @@
 import { withTransaction } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import { takeWriterLock } from '../journal/partitions.ts';
+import { takeWriterLock } from '../writer-lock.ts';
 import { DEPLOYMENT_TABLES, deleteInSteps } from './delete-in-steps.ts';
 
 interface Dependencies {

@@ -1,8 +1,9 @@
 import { withTransaction } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import { createPartitions, dropPartitions, listPartitions, takeWriterLock, weekOf } from '../journal/partitions.ts';
+import { createPartitions, dropPartitions, listPartitions, weekOf } from '../journal/partitions.ts';
 import { oldestKept } from '../runs/retention-time.ts';
+import { takeWriterLock } from '../writer-lock.ts';
 import { deleteInSteps } from './delete-in-steps.ts';
 
 interface Dependencies {
@@ -35,6 +36,7 @@ export async function sweepHistory(dependencies: Dependencies): Promise<void> {
   await removeSums(dependencies);
   await removeRunsAboveMaximum(dependencies);
   await removeUsageAboveMaximum(dependencies);
+  await removeEndedPeriods(dependencies);
 }
 
 function changePartitions(pool: pg.Pool, change: (client: pg.ClientBase) => Promise<void>): Promise<void> {
@@ -43,6 +45,14 @@ function changePartitions(pool: pg.Pool, change: (client: pg.ClientBase) => Prom
     await change(client);
   };
   return withTransaction(pool, work, { lockTimeoutMs: LOCK_WAIT_MS });
+}
+
+/** Removes what budgets counted in periods that ended a day ago: an event may come late. */
+async function removeEndedPeriods({ pool }: Dependencies): Promise<void> {
+  await pool.query(
+    `DELETE FROM budget_use u USING budget b
+     WHERE b.budget_id = u.budget_id AND u.start < date_trunc(b.period, now() - interval '1 day', 'UTC')`,
+  );
 }
 
 async function removeSums({ pool, minutesRetentionDays }: Dependencies): Promise<void> {

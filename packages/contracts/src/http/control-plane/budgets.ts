@@ -13,7 +13,7 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 
-/** Budgets of one deployment: each of them is looked at for every run that is created. */
+/** Budgets of one deployment, or of a workspace: each of them is looked at for every run that is created. */
 export const BUDGETS_MAX = 50;
 
 const Name = Type.String({
@@ -22,9 +22,9 @@ const Name = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
   description: 'Clients that are refused are shown it.',
 });
-const Subject = stringEnum(['deployment', 'assistant', 'creator', 'key'], {
+const Subject = stringEnum(['workspace', 'deployment', 'assistant', 'creator', 'key'], {
   description:
-    'Whose runs are counted together: all of the deployment, those of an assistant, those of a creator (a person, an end user as the project calls them, a service key), or those made by a key of the platform.',
+    'Whose runs are counted together: all of the workspace, all of a deployment, those of an assistant, those of a creator (a person, an end user as the project calls them, a service key), or those made by a key of the platform. `workspace` is for budgets of a workspace alone, and `assistant` for those of a deployment.',
 });
 const SubjectId = Type.String({
   minLength: 1,
@@ -100,13 +100,14 @@ export type BudgetTerms = Static<typeof BudgetTerms>;
 export const Budget = Type.Object(
   {
     ...BudgetTerms.properties,
-    deployment_id: Uuid,
+    /** Null: it is of the workspace, for all its deployments. */
+    deployment_id: Nullable(Uuid),
     created_by: Uuid,
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** True when the deployment has all its budgets as they are now. */
+    /** True when each deployment that it is for has all its budgets as they are now. */
     is_reached: Type.Boolean(),
-    /** Why it has not; null: nothing was heard yet, or it has. */
+    /** Why one of them has not; null: nothing was heard yet, or it has. */
     message: Nullable(Type.String()),
   },
   { $id: 'Budget' },
@@ -138,6 +139,7 @@ const example: Budget = {
 const BudgetParams = Type.Object({ ...DeploymentParams.properties, budget_id: Uuid });
 const shared = { tags: ['budgets (v2)'] as string[], access: 'principal' } as const;
 const ofDeployment = '/v2/deployments/{deployment_id}/budgets';
+const ofWorkspace = '/v2/workspaces/current/budgets';
 const mayRead = 'deployments:read' satisfies Permission;
 const mayChange = 'deployments:update' satisfies Permission;
 const failures = {
@@ -147,24 +149,23 @@ const failures = {
   422: InvalidResponse,
 };
 const refusals = { 400: BadRequestResponse, ...failures };
-const CHANGED = 'Answered as soon as the deployment has it, and after 3 seconds at most: `is_reached` says which.';
+const CHANGED = 'Answered as soon as each deployment has it, and after 3 seconds at most: `is_reached` says which.';
+
+const list = {
+  description: `At most ${BUDGETS_MAX}.`,
+  schema: Type.Object({ budgets: Type.Array(Budget) }, { $id: 'BudgetList' }),
+  example: { budgets: [example] },
+};
 
 export const listBudgets = defineOperation({
   ...shared,
   operationId: 'listBudgets',
   method: 'get',
   path: ofDeployment,
-  summary: 'The budgets of a deployment, the oldest first.',
+  summary: 'The budgets of a deployment, the oldest first; those of its workspace come beside them.',
   permission: mayRead,
   params: DeploymentParams,
-  responses: {
-    200: {
-      description: `At most ${BUDGETS_MAX}.`,
-      schema: Type.Object({ budgets: Type.Array(Budget) }, { $id: 'BudgetList' }),
-      example: { budgets: [example] },
-    },
-    ...failures,
-  },
+  responses: { 200: list, ...failures },
 });
 
 export const createBudget = defineCreation('budgets', {
@@ -204,4 +205,70 @@ export const deleteBudget = defineOperation({
   responses: { 204: { description: 'It is gone; the deployment has that within 3 seconds.' }, ...failures },
 });
 
-export const budgetOperations: readonly Operation[] = [listBudgets, createBudget, patchBudget, deleteBudget];
+const exampleOfWorkspace: BudgetCreate = {
+  name: 'Tokens of the team',
+  subject: 'workspace',
+  period: 'month',
+  tokens_max: 50_000_000,
+  mode: 'enforced',
+  refusal_status: 402,
+};
+const madeOfWorkspace: Budget = { ...example, ...exampleOfWorkspace, deployment_id: null, tokens_max: 50_000_000 };
+const OfWorkspaceParams = Type.Object({ budget_id: Uuid });
+
+export const listWorkspaceBudgets = defineOperation({
+  ...shared,
+  operationId: 'listWorkspaceBudgets',
+  method: 'get',
+  path: ofWorkspace,
+  summary: 'The budgets of the workspace, the oldest first.',
+  permission: mayRead,
+  responses: { 200: { ...list, example: { budgets: [madeOfWorkspace] } }, ...failures },
+});
+
+export const createWorkspaceBudget = defineCreation('budgets', {
+  ...shared,
+  operationId: 'createWorkspaceBudget',
+  method: 'post',
+  path: ofWorkspace,
+  summary: 'Cap what all deployments of the workspace use together, or what each person or key uses in all of them.',
+  permission: mayChange,
+  body: BudgetCreate,
+  responses: { 201: { description: CHANGED, schema: Budget, example: madeOfWorkspace }, ...refusals },
+  examples: { body: exampleOfWorkspace },
+});
+
+export const patchWorkspaceBudget = defineOperation({
+  ...shared,
+  operationId: 'patchWorkspaceBudget',
+  method: 'patch',
+  path: `${ofWorkspace}/{budget_id}`,
+  summary: 'Raise or lower a budget of the workspace, rename it, enforce it or not.',
+  permission: mayChange,
+  params: OfWorkspaceParams,
+  body: BudgetPatch,
+  responses: { 200: { description: CHANGED, schema: Budget, example: madeOfWorkspace }, ...refusals },
+  examples: { body: { tokens_max: 60_000_000 } },
+});
+
+export const deleteWorkspaceBudget = defineOperation({
+  ...shared,
+  operationId: 'deleteWorkspaceBudget',
+  method: 'delete',
+  path: `${ofWorkspace}/{budget_id}`,
+  summary: 'Remove a budget of the workspace, with what it has counted.',
+  permission: mayChange,
+  params: OfWorkspaceParams,
+  responses: { 204: { description: 'It is gone; the deployments have that within 3 seconds.' }, ...failures },
+});
+
+export const budgetOperations: readonly Operation[] = [
+  listBudgets,
+  createBudget,
+  patchBudget,
+  deleteBudget,
+  listWorkspaceBudgets,
+  createWorkspaceBudget,
+  patchWorkspaceBudget,
+  deleteWorkspaceBudget,
+];

@@ -1,5 +1,6 @@
 import type { Operation } from '../../operation.ts';
 import { describeAgents, findDeploymentOfToken } from './agents.ts';
+import { budgetSumOperations } from './budget-sums.ts';
 import { budgetOperations } from './budgets.ts';
 import { buildOperations } from './builds.ts';
 import { dataPlaneOperations } from './data-planes/index.ts';
@@ -72,6 +73,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   ...logOperations,
   getDeploymentMetrics,
   getRoutes,
+  ...budgetSumOperations,
   countDeployments,
   findDeploymentByUrl,
   findDeploymentOfToken,
@@ -84,6 +86,7 @@ export const controlPlaneOperations: readonly Operation[] = [
 ];
 
 export * from './agents.ts';
+export * from './budget-sums.ts';
 export * from './budgets.ts';
 export * from './builds.ts';
 export * from './data-planes/index.ts';

@@ -3,7 +3,7 @@
 CREATE TABLE budget (
   budget_id      uuid PRIMARY KEY,
   name           text NOT NULL,
-  subject        text NOT NULL,      -- whose use is counted together: deployment, assistant, creator, key
+  subject        text NOT NULL,      -- whose use is counted together: workspace, deployment, assistant, creator, key
   subject_id     text,               -- one of them alone; null: each separately
   period         text NOT NULL,      -- hour, day, month: in UTC
   tokens_max     bigint,
@@ -16,9 +16,10 @@ CREATE TABLE budget (
 CREATE TABLE budget_use (
   budget_id  uuid NOT NULL,
   start      timestamptz NOT NULL,   -- of the period
-  subject_id text NOT NULL,          -- empty for the deployment
+  subject_id text NOT NULL,          -- empty for the deployment and the workspace
   tokens     bigint NOT NULL DEFAULT 0,
   runs       bigint NOT NULL DEFAULT 0,
+  exhausted  text,                   -- tokens, runs: used up together with other deployments, as the data plane says
   PRIMARY KEY (budget_id, start, subject_id)
 );
 

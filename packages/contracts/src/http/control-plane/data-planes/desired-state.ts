@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
 import { Nullable, OptionalNullable, Uuid } from '../../common.ts';
+import { ExhaustedSum } from '../budget-sums.ts';
 import { BudgetTerms } from '../budgets.ts';
 import { Secret, SecretReference } from '../deployments.ts';
 import { QueuedRuns } from '../halts.ts';
@@ -103,7 +104,9 @@ export const DesiredDeployment = Type.Object(
     halt_version: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The caps on its use. Platforms of earlier releases leave them out. */
     budgets: Type.Optional(Type.Array(BudgetTerms)),
-    /** Grows with every change of `budgets`; 0 and missing: there was never one. */
+    /** Those of the workspace that all deployments together have used up, and by whom. */
+    exhausted_budgets: Type.Optional(Type.Array(Type.Omit(ExhaustedSum, ['max']))),
+    /** Grows with every change of both; 0 and missing: there was never one. */
     budgets_version: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The active revision, the latest, and those that are not finished; oldest first. */
     revisions: Type.Array(DesiredRevision),
