@@ -113,17 +113,21 @@ async function makeControlPlaneResources(platform: PlatformUnderTest): Promise<I
     source_config: { project_path: '/srv/agent', listener_id: listener.id },
     source_revision_config: {},
   });
-  // Its data plane never comes, so the budget is made while the rest is.
-  const budget = ask<Budget>('POST', `/v2/deployments/${deployment.id}/budgets`, UNUSED_BUDGET);
+  // Its data plane never comes, so the budgets are made while the rest is.
+  const budgets = [`/v2/deployments/${deployment.id}/budgets`, '/v2/workspaces/current/budgets'].map((path) =>
+    ask<Budget>('POST', path, UNUSED_BUDGET),
+  );
   const integration = await ask<{ id: string }>('POST', '/v1/integrations/github/install', {
     name: 'asked for',
     url: 'http://127.0.0.1:9',
     token: 'a token',
   });
+  const [budget, ofWorkspace] = await Promise.all(budgets);
   return {
     ...names,
     ...(await makeOAuthResources(ask, names)),
-    budget_id: (await budget).id,
+    budget_id: budget!.id,
+    workspace_budget_id: ofWorkspace!.id,
     listener_id: listener.id,
     key_id: made.id,
     deployment_id: deployment.id,

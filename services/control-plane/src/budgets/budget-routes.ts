@@ -37,10 +37,10 @@ export function budgetRoutes(budgets: BudgetService, keys: IdempotencyKeys): Bou
       budgets.create(caller, WORKSPACE, body, keyed),
     ),
     bind(patchWorkspaceBudget, async ({ caller, params, body }) =>
-      ok(await budgets.patch(caller, WORKSPACE, idOf(params), body)),
+      ok(await budgets.patch(caller, WORKSPACE, params.workspace_budget_id.toLowerCase(), body)),
     ),
     bind(deleteWorkspaceBudget, async ({ caller, params }) => {
-      await budgets.delete(caller, WORKSPACE, idOf(params));
+      await budgets.delete(caller, WORKSPACE, params.workspace_budget_id.toLowerCase());
       return noContent();
     }),
   ];

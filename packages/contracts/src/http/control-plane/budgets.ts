@@ -214,7 +214,7 @@ const exampleOfWorkspace: BudgetCreate = {
   refusal_status: 402,
 };
 const madeOfWorkspace: Budget = { ...example, ...exampleOfWorkspace, deployment_id: null, tokens_max: 50_000_000 };
-const OfWorkspaceParams = Type.Object({ budget_id: Uuid });
+const OfWorkspaceParams = Type.Object({ workspace_budget_id: Uuid });
 
 export const listWorkspaceBudgets = defineOperation({
   ...shared,
@@ -242,7 +242,7 @@ export const patchWorkspaceBudget = defineOperation({
   ...shared,
   operationId: 'patchWorkspaceBudget',
   method: 'patch',
-  path: `${ofWorkspace}/{budget_id}`,
+  path: `${ofWorkspace}/{workspace_budget_id}`,
   summary: 'Raise or lower a budget of the workspace, rename it, enforce it or not.',
   permission: mayChange,
   params: OfWorkspaceParams,
@@ -255,7 +255,7 @@ export const deleteWorkspaceBudget = defineOperation({
   ...shared,
   operationId: 'deleteWorkspaceBudget',
   method: 'delete',
-  path: `${ofWorkspace}/{budget_id}`,
+  path: `${ofWorkspace}/{workspace_budget_id}`,
   summary: 'Remove a budget of the workspace, with what it has counted.',
   permission: mayChange,
   params: OfWorkspaceParams,
