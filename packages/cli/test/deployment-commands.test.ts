@@ -122,6 +122,82 @@ describe('deploy halt', () => {
   });
 });
 
+describe('deploy budgets', () => {
+  const budgets = (...words: string[]) => runyard(['deploy', 'budgets', ...words], { env: env() });
+  const budgetId = randomUUID();
+
+  it('makes, changes, lists and removes those of a deployment or of the workspace', async () => {
+    const { id } = platform.addDeployment('agent');
+    const terms = [
+      '--name',
+      'Users',
+      '--per',
+      'creator',
+      '--period',
+      'day',
+      '--tokens',
+      '100000',
+      '--refuse-with',
+      '402',
+    ];
+    const made = await budgets('add', '--deployment-id', id, ...terms);
+    expect(made).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/ is made: 100,000 tokens a day, each creator\.\n$/),
+    });
+    expect(platform.requestsTo('POST', /\/budgets$/)[0]).toMatchObject({
+      path: `/v2/deployments/${id}/budgets`,
+      body: {
+        name: 'Users',
+        subject: 'creator',
+        period: 'day',
+        tokens_max: 100_000,
+        mode: 'enforced',
+        refusal_status: 402,
+      },
+    });
+    await budgets(
+      'add',
+      '--workspace',
+      '--name',
+      'Team',
+      '--per',
+      'workspace',
+      '--period',
+      'month',
+      '--runs',
+      '5',
+      '--shadow',
+    );
+    expect(platform.requestsTo('POST', /\/budgets$/)[1]).toMatchObject({
+      path: '/v2/workspaces/current/budgets',
+      body: { subject: 'workspace', runs_max: 5, mode: 'shadow' },
+    });
+    expect((await budgets('change', budgetId, '--workspace', '--tokens', 'none', '--runs', '7')).exitCode).toBe(0);
+    expect(platform.requestsTo('PATCH', /\/budgets\//)[0]).toMatchObject({
+      path: `/v2/workspaces/current/budgets/${budgetId}`,
+      body: { tokens_max: null, runs_max: 7 },
+    });
+    const listed = await budgets('list', '--deployment-id', id);
+    expect(listed.out).toMatch(/each creator +100,000 tokens a day +enforced +429 +yes\n/);
+    expect((await budgets('list', '--workspace', '--json')).events()).toMatchObject([{ subject: 'workspace' }]);
+    expect(await budgets('remove', budgetId, '--deployment-id', id)).toMatchObject({ exitCode: 0 });
+    expect(platform.requestsTo('DELETE', /\/budgets\//)).toHaveLength(1);
+  });
+
+  it.each([
+    ['no deployment and no workspace', ['list']],
+    ['both', ['list', '--workspace', '--deployment-id', 'x']],
+    ['no cap', ['add', '--workspace', '--name', 'x', '--per', 'key', '--period', 'day']],
+    ['half a token', ['add', '--workspace', '--name', 'x', '--per', 'key', '--period', 'day', '--tokens', '0.5']],
+    ['nothing to change', ['change', budgetId, '--workspace']],
+    ['an id that is none', ['remove', 'x', '--workspace']],
+  ])('asks nothing of the platform with %s', async (_, words) => {
+    expect((await budgets(...words)).exitCode).toBe(2);
+    expect(platform.asked).toEqual([]);
+  });
+});
+
 describe('deploy logs', () => {
   it('shows the newest, oldest first, of the deployment of the folder', async () => {
     platform.addDeployment('agent');

@@ -144,7 +144,7 @@ describe('wrong use', () => {
   it.each([
     [
       ['deploy', 'lst'],
-      /there is no command 'lst' below deploy: list, logs, delete, halt, resume, halt-status, revisions/,
+      /there is no command 'lst' below deploy: list, logs, delete, halt, resume, halt-status, budgets, revisions/,
     ],
     [['deploy', '--deployment-type', 'huge'], /Allowed choices are dev, prod/],
     [['deploy', '--timeout', 'soon'], /It is a whole number from 1 to 86400/],

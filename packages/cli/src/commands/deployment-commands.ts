@@ -5,6 +5,7 @@ import { halt, resume, showHalt } from '../deployments/halt.ts';
 import { listDeployments } from '../deployments/list-deployments.ts';
 import { listRevisions } from '../deployments/list-revisions.ts';
 import { showLogs } from '../logs/show-logs.ts';
+import { addBudgetCommands } from './budget-commands.ts';
 import {
   addConnectionOptions,
   jsonOption,
@@ -23,7 +24,7 @@ Examples:
   runyard deploy logs --level error -q timeout --start-time 2026-11-20T12:00:00Z
   runyard deploy logs --type build             of the newest revision's build`;
 
-/** Adds `deploy list`, `deploy logs`, `deploy delete`, `deploy halt`, `deploy resume` and `deploy revisions`. */
+/** Adds the commands of deployments that exist: `deploy list`, `logs`, `delete`, `halt`, `resume`, `revisions`, `budgets`. */
 export function addDeploymentCommands(deploy: Command, context: CommandContext): void {
   addConnectionOptions(
     deploy
@@ -80,6 +81,8 @@ export function addDeploymentCommands(deploy: Command, context: CommandContext):
   addHaltOptions(
     deploy.command('halt-status').description('Shows what is halted, what runs still, and what is not yet reached.'),
   ).action((id, flags) => showHalt(id, flags, context));
+
+  addBudgetCommands(deploy, context);
 
   const revisions = deploy.command('revisions').description('What became of the revisions of a deployment.');
   addConnectionOptions(

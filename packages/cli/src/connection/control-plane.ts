@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type {
+  Budget,
+  BudgetCreate,
+  BudgetPatch,
   Deployment,
   DeploymentCreate,
   DeploymentList,
@@ -34,6 +37,8 @@ export type LogStream =
 
 /** Names the thing that is halted or resumed. */
 export type HaltSubject = { deploymentId: string } | 'workspace' | 'organization';
+/** Names the thing whose budgets are meant. */
+export type BudgetScope = Exclude<HaltSubject, 'organization'>;
 
 const PAGE = 100;
 
@@ -99,6 +104,22 @@ export class ControlPlane {
 
   readHalt(subject: HaltSubject): Promise<HaltState> {
     return this.#call('GET', `${pathOf(subject)}/halt`);
+  }
+
+  async listBudgets(scope: BudgetScope): Promise<Budget[]> {
+    return (await this.#call<{ budgets: Budget[] }>('GET', `${pathOf(scope)}/budgets`)).budgets;
+  }
+
+  createBudget(scope: BudgetScope, terms: BudgetCreate): Promise<Budget> {
+    return this.#call('POST', `${pathOf(scope)}/budgets`, terms);
+  }
+
+  patchBudget(scope: BudgetScope, id: string, patch: BudgetPatch): Promise<Budget> {
+    return this.#call('PATCH', `${pathOf(scope)}/budgets/${encodeURIComponent(id)}`, patch);
+  }
+
+  async deleteBudget(scope: BudgetScope, id: string): Promise<void> {
+    await this.#call('DELETE', `${pathOf(scope)}/budgets/${encodeURIComponent(id)}`);
   }
 
   async listRevisions(deploymentId: string, limit: number): Promise<Revision[]> {

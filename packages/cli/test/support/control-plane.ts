@@ -160,10 +160,8 @@ export class FakeControlPlaneApi {
       this.violations.push(`${asked.method} ${asked.path}: ${fault}`);
       return { status: 422, body: { detail: [{ loc: ['body'], msg: fault, type: 'value_error' }] } };
     }
-    // Workspaces and organizations are halted too, and the fake has none of them.
-    if (operation && /(Halt|^halt|^resume)/.test(operation.operationId)) {
-      return { status: 200, body: operation.responses[200]?.example };
-    }
+    // Workspaces and organizations are halted and capped too, and the fake has none of them.
+    if (operation && /(Halt|^halt|^resume|Budget)/.test(operation.operationId)) return exampleOf(operation);
     const [, , , id = '', , revisionId = ''] = asked.path.split('/');
     const deployment = this.deployments.get(id);
     if (id && !deployment) return { status: 404, body: { detail: `Deployment ID ${id} not found.` } };
@@ -311,4 +309,10 @@ export function logEntry(count: number, change: Partial<LogEntry> = {}): LogEntr
     revision_id: randomUUID(),
     ...change,
   };
+}
+
+/** Returns the answer that the contract shows for what went well. */
+function exampleOf({ responses }: Operation): Answer {
+  const [status, response] = Object.entries(responses)[0]!;
+  return { status: Number(status), body: response.example };
 }
