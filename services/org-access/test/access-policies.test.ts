@@ -453,9 +453,9 @@ describe('what a caller may do with a workspace, and with its keys', () => {
   };
   const permissionsIn = async (workspace_id: string) =>
     (await platform.verify(manager.key, { audience: 'org-access', workspace_id })).body.claims.permissions;
-  const explain = async (permission: string, resource: string) => {
+  const explain = async (permission: string, resource: string, place: object = {}) => {
     const identity = (await platform.verify(manager.key)).body.claims.sub;
-    const query = new URLSearchParams({ identity, permission, resource });
+    const query = new URLSearchParams({ identity, permission, resource, ...place });
     return (await platform.asAdmin<AccessExplanation>('GET', `/api/v1/orgs/current/access/explain?${query}`)).body;
   };
 
@@ -525,6 +525,14 @@ describe('what a caller may do with a workspace, and with its keys', () => {
       policy: { effect: 'deny', resource: { type: 'service_key', id: tagged } },
     });
     expect(await explain('workspaces:manage-keys', home)).toMatchObject({ allowed: true, depends_on_tags: true });
+    const conditions = group('', 'not_equals_if_exists').conditions;
+    const ofUntagged = about('service_key', 'workspaces:manage-keys').map((each) => ({ ...each, conditions }));
+    await attach({ condition_groups: ofUntagged });
+    expect(await shown(SERVICE_KEYS)).toEqual([tagged]);
+    expect(await explain('workspaces:manage-keys', plain, { workspace_id: home })).toMatchObject({
+      allowed: false,
+      policy: { effect: 'deny', resource: { type: 'service_key', id: plain } },
+    });
     await attach();
     expect(await shown(SERVICE_KEYS)).toEqual([tagged, plain]);
     expect((await platform.call(manager.key, 'DELETE', `${SERVICE_KEYS}/${tagged}`)).status).toBe(200);

@@ -112,7 +112,7 @@ async function findPlace(
   return isOfWorkspace ? found : organization;
 }
 
-/** @param workspaceId of a deployment that has no tags, and which is so not known here */
+/** @param workspaceId of a deployment or a key that has no tags: here it is not known which workspace has it */
 async function findInWorkspace(
   queries: Queries,
   organizationId: string,
@@ -127,9 +127,15 @@ async function findInWorkspace(
   });
   const place = tagging?.workspaceId ?? workspaceId;
   if (!place || !(await isLive(place))) return undefined;
-  const type = tagging?.resourceType ?? 'deployment';
+  const type =
+    tagging?.resourceType ?? ((await isServiceKey(queries, organizationId, id)) ? 'service_key' : 'deployment');
   const isDecided = type === 'deployment' || type === 'service_key';
   return { place: { type: 'workspace', id: place }, resource: isDecided ? { type, id } : null };
+}
+
+async function isServiceKey(queries: Queries, organizationId: string, id: string): Promise<boolean> {
+  const kind = 'service_key';
+  return (await queries.apiKey.findFirst({ where: { organizationId, id, kind }, select: { id: true } })) !== null;
 }
 
 async function findKey(queries: Queries, identity: Identity, id: string): Promise<ApiKey> {
