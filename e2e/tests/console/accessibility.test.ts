@@ -1,3 +1,4 @@
+import type { Budget } from '@runyard/contracts';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { listAccessibilityViolations, startBrowser } from '../../harness/browser.ts';
@@ -7,6 +8,7 @@ import { callControlPlane } from '../../harness/control-plane.ts';
 
 const { deploymentId, consoleUrl } = inject('platform');
 const client = newClient();
+const OF_WORKSPACE = '/workspaces/current/budgets';
 let browser: Browser;
 let context: BrowserContext;
 let workspace: string;
@@ -19,6 +21,8 @@ let run: string;
 let shadow: string;
 /** The assistant of the platform whose graph has a subgraph. */
 let assistant: string;
+/** A budget of the workspace. */
+let workspaceBudget: string;
 /** The subgraph of that thread. */
 let namespace: string;
 /** The folder that pictures of pages are kept in, for the README; undefined: none is. */
@@ -41,7 +45,7 @@ beforeAll(async () => {
   namespace = history.flatMap(({ tasks }) => tasks.flatMap(({ checkpoint }) => checkpoint?.checkpoint_ns ?? []))[0]!;
   await client.store.putItem(['accessibility', 'a/b'], 'shown', { theme: 'dark' });
   await client.crons.create('echo', { schedule: '0 3 29 2 *', enabled: false });
-  // It is for nobody, since other tests make runs of the deployment.
+  // They are for nobody, since other tests make runs of the deployment.
   const budget = {
     name: 'Tokens',
     subject: 'creator',
@@ -50,13 +54,20 @@ beforeAll(async () => {
     tokens_max: 1_000,
   };
   expect((await callControlPlane('POST', `/deployments/${deploymentId}/budgets`, budget)).status).toBe(201);
+  const made = await callControlPlane<Budget>('POST', OF_WORKSPACE, budget);
+  expect(made.status).toBe(201);
+  workspaceBudget = made.body.id;
   context = await newPerson(browser);
   const window = await openWindow(context);
   await signIn(window, await makePerson('Admin', 'Admin'));
   workspace = new URL(window.page.url()).pathname.replace(/\/$/, '');
   await window.page.close();
 });
-afterAll(() => browser?.close());
+afterAll(async () => {
+  await browser?.close();
+  // Deployments of other tests would have it too.
+  if (workspaceBudget) await callControlPlane('DELETE', `${OF_WORKSPACE}/${workspaceBudget}`);
+});
 
 const ofDeployment = `/deployments/${deploymentId}`;
 /** Pages, each with what stands on it when it is whole, and the name of its picture. */
@@ -84,6 +95,7 @@ const PAGES: [string, string, string?][] = [
   [`${ofDeployment}/store`, 'row'],
   [`${ofDeployment}/store?namespace=["accessibility","a/b"]&key=shown`, 'tree'],
   ['/usage?range=day&by=key&and=model', 'img'],
+  ['/usage/budgets', 'article'],
   ['/organization', 'row'],
   ['/organization/roles', 'row'],
   ['/organization/keys', 'button'],

@@ -20,8 +20,8 @@ it('an Editor caps the runs of an assistant, sees them used up, raises the cap a
   const { id: assistant, name: assistantName } = await makeAssistant();
   const pages = await openPages(browser, await makePerson('Editor'));
   const { page } = await pages.open(`/usage?deployment=${deploymentId}`);
-  await page.getByRole('main').getByRole('link', { name: 'Budgets' }).click();
-  await page.getByRole('heading', { name: 'Budgets', level: 2 }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Budgets of the deployment' }).click();
+  await page.getByRole('heading', { name: 'Budgets', exact: true, level: 2 }).waitFor();
 
   const name = `Runs ${randomUUID()}`;
   await page.getByRole('button', { name: 'New budget' }).click();
@@ -66,6 +66,49 @@ it('an Editor caps the runs of an assistant, sees them used up, raises the cap a
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText(`The budget ${name} was deleted`).waitFor();
   await card.waitFor({ state: 'detached' });
+});
+
+it('an Editor caps a creator in the whole workspace, sees it on a deployment, changes and deletes it', async () => {
+  // Nobody is called so: other tests make runs in the workspace.
+  const creator = randomUUID();
+  const pages = await openPages(browser, await makePerson('Editor'));
+  const { page } = await pages.open('/usage');
+  const tabs = page.getByRole('navigation', { name: 'Parts of the usage' });
+  await tabs.getByRole('link', { name: 'Budgets' }).click();
+
+  const name = `Runs ${randomUUID()}`;
+  await page.getByRole('button', { name: 'New budget' }).click();
+  const made = page.getByRole('dialog', { name: 'New budget' });
+  await made.getByLabel('Name').fill(name);
+  await made.getByLabel('Whose use is counted').selectOption('Creators of runs');
+  await made.getByLabel('One creator alone (optional)').fill(creator);
+  await made.getByLabel('Period').selectOption('A month');
+  await made.getByLabel('Runs (optional)').fill('2');
+  await made.getByRole('button', { name: 'Create' }).click();
+  await page.getByText(`The budget ${name} was made`).waitFor();
+  const card = cardOf(page, name);
+  await card.getByText(`2 runs a month for creator ${creator}`).waitFor();
+  await card.getByText('0 of 2 runs (0 %)').waitFor();
+
+  const { page: tab } = await pages.open(`${ofDeployment}/budgets`);
+  const ofWorkspace = tab.getByRole('region', { name: 'Budgets of the workspace' });
+  const listed = ofWorkspace.getByRole('listitem').filter({ hasText: name });
+  expect(await listed.textContent()).toBe(`${name}: 2 runs a month for creator ${creator}`);
+  expect(await cardOf(tab, name).count()).toBe(0);
+  await ofWorkspace.getByRole('link', { name: 'the page of the workspace' }).click();
+
+  const same = cardOf(tab, name);
+  await same.getByRole('button', { name: `Edit ${name}` }).click();
+  const edited = tab.getByRole('dialog', { name: `Edit the budget ${name}` });
+  await edited.getByLabel('Runs (optional)').fill('3');
+  await edited.getByRole('button', { name: 'Save' }).click();
+  await tab.getByText(`The budget ${name} was changed`).waitFor();
+  await same.getByText('0 of 3 runs (0 %)').waitFor();
+
+  await same.getByRole('button', { name: `Delete ${name}` }).click();
+  await tab.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await tab.getByText(`The budget ${name} was deleted`).waitFor();
+  await same.waitFor({ state: 'detached' });
 });
 
 it('a Viewer sees a budget, and which permission changes it', async () => {

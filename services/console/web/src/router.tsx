@@ -201,6 +201,12 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import('./screens/usage/usage-page.tsx'), 'UsagePage'),
 });
 
+const workspaceBudgets = createRoute({
+  getParentRoute: () => workspace,
+  path: '/usage/budgets',
+  component: lazyRouteComponent(() => import('./screens/budgets/budgets-page.tsx'), 'BudgetsPage'),
+});
+
 const replay = createRoute({
   getParentRoute: () => workspace,
   path: '/deployments/$deploymentId/threads/$threadId/runs/$runId/replay',
@@ -315,6 +321,7 @@ const routeTree = root.addChildren([
       organization.addChildren([members, roles, keys, audit, access, sso, scim]),
       account,
       usage,
+      workspaceBudgets,
       run,
       replay,
     ]),

@@ -1,23 +1,26 @@
 import type { Budget, BudgetCreate, BudgetPatch } from '@runyard/contracts';
 import { queryOptions } from '@tanstack/react-query';
 import { ask } from './ask.ts';
-import { at } from './path.ts';
+import { at, type PlatformPath } from './path.ts';
 
 const WATCHED_MS = 5_000;
 
-/** The ids that lead to the budgets of a deployment. */
+/** The ids that lead to the budgets of a deployment; without `deploymentId` to those of the workspace. */
 export interface BudgetsPlace {
   workspaceId: string;
-  deploymentId: string;
+  deploymentId?: string;
 }
 
-const pathOf = ({ deploymentId }: BudgetsPlace) => at`/v2/deployments/${deploymentId}/budgets`;
+function pathOf({ deploymentId }: BudgetsPlace): PlatformPath {
+  if (deploymentId === undefined) return at`/v2/workspaces/current/budgets`;
+  return at`/v2/deployments/${deploymentId}/budgets`;
+}
 
-/** The budgets of a deployment, the oldest first. They are watched until the deployment has them. */
+/** The budgets of a place, the oldest first. They are watched until each deployment that they are for has them. */
 export function budgetsQuery(place: BudgetsPlace) {
   const { workspaceId, deploymentId } = place;
   return queryOptions({
-    queryKey: ['budgets', workspaceId, deploymentId],
+    queryKey: ['budgets', workspaceId, deploymentId ?? null],
     queryFn: async ({ signal }) => {
       const { budgets } = await ask<{ budgets: Budget[] }>(pathOf(place), { workspaceId, signal });
       return budgets;

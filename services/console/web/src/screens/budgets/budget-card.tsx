@@ -64,7 +64,7 @@ export function BudgetCard({ budget, allows, moment, onEdit, onSwitch, onDelete,
         <Fact name="Runs beyond it">
           {isEnforced ? 'are refused with' : 'would be refused with'} {REFUSALS[budget.refusal_status]}
         </Fact>
-        <Fact name="Deployment">
+        <Fact name={budget.deployment_id === null ? 'Deployments' : 'Deployment'}>
           <Reached budget={budget} />
         </Fact>
         <Fact name="Begins anew">
@@ -82,9 +82,15 @@ export function BudgetCard({ budget, allows, moment, onEdit, onSwitch, onDelete,
   );
 }
 
-function Reached({ budget: { is_reached: isReached, message } }: { budget: Budget }) {
-  if (isReached) return <span className="text-good">✓ has it</span>;
-  return <span className="text-wait">● has not confirmed it yet{message && `: ${message}`}</span>;
+function Reached({ budget: { deployment_id: deploymentId, is_reached: isReached, message } }: { budget: Budget }) {
+  const isOfAll = deploymentId === null;
+  if (isReached) return <span className="text-good">{isOfAll ? '✓ all have it' : '✓ has it'}</span>;
+  return (
+    <span className="text-wait">
+      {isOfAll ? '● not all have confirmed it yet' : '● has not confirmed it yet'}
+      {message && `: ${message}`}
+    </span>
+  );
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -43,7 +43,8 @@ test('only the caps that were typed are asked for, and the id of one only where 
     mode: 'enforced',
     refusal_status: 429,
   });
-  expect(creationOf({ ...draft, subject: 'deployment' })).not.toHaveProperty('subject_id');
+  for (const subject of ['deployment', 'workspace'] as const)
+    expect(creationOf({ ...draft, subject })).not.toHaveProperty('subject_id');
 });
 
 test('only what differs is changed, and a cap that was emptied is null', () => {

@@ -1,4 +1,5 @@
 import type { Budget, BudgetCreate, BudgetPatch } from '@runyard/contracts';
+import { canBeOfOne } from './budget-subject.ts';
 
 /** A budget as a form has it. */
 export interface BudgetDraft {
@@ -87,7 +88,7 @@ export function creationOf(draft: BudgetDraft): BudgetCreate {
   return {
     name: draft.name.trim(),
     subject,
-    ...(subject !== 'deployment' && id !== '' && { subject_id: id }),
+    ...(canBeOfOne(subject) && id !== '' && { subject_id: id }),
     period,
     ...(tokens && { tokens_max: tokens }),
     ...(runs && { runs_max: runs }),

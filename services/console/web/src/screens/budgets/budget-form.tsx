@@ -3,6 +3,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Fault } from '../../components/fault.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import type { BudgetsPlace } from '../../platform/budgets.ts';
 import { faultsByField } from '../deployments/field-faults.ts';
 import { type BudgetDraft, type BudgetField, FIELD_PATHS, faultsOfDraft } from './budget-draft.ts';
 import { SubjectFields } from './subject-fields.tsx';
@@ -17,6 +18,7 @@ const REFUSALS = {
 };
 
 interface BudgetFormProps {
+  place: BudgetsPlace;
   start: BudgetDraft;
   /** False for a budget that exists: whose use is counted, and in which period, stays. */
   isNew: boolean;
@@ -28,7 +30,7 @@ interface BudgetFormProps {
 }
 
 /** The fields of a budget. */
-export function BudgetForm({ start, isNew, action, onCancel, onSave }: BudgetFormProps) {
+export function BudgetForm({ place, start, isNew, action, onCancel, onSave }: BudgetFormProps) {
   const [draft, setDraft] = useState(start);
   const [faults, setFaults] = useState(new Map<BudgetField, string>());
   const save = useMutation({ mutationFn: onSave });
@@ -63,7 +65,7 @@ export function BudgetForm({ start, isNew, action, onCancel, onSave }: BudgetFor
   return (
     <form ref={form} noValidate onSubmit={submit} className="flex min-w-0 flex-col gap-3">
       <TextField label="Name" hint="Clients that are refused are shown it" maxLength={100} {...text('name')} />
-      {isNew && <SubjectFields {...{ draft, faultOf }} onChange={change} />}
+      {isNew && <SubjectFields {...{ place, draft, faultOf }} onChange={change} />}
       <TextField
         label="Tokens (optional)"
         hint="Of models, input and output; empty: any number"

@@ -1,8 +1,7 @@
-import type { Budget, BudgetTerms } from '@runyard/contracts';
+import type { Budget } from '@runyard/contracts';
+import { type Counted, ownersOf } from './budget-subject.ts';
 
 const PERIODS: Record<Budget['period'], string> = { hour: 'an hour', day: 'a day', month: 'a month' };
-
-type Counted = Pick<BudgetTerms, 'subject' | 'subject_id'>;
 
 /**
  * Returns what a budget allows: `100,000 tokens a day for each creator`.
@@ -10,17 +9,18 @@ type Counted = Pick<BudgetTerms, 'subject' | 'subject_id'>;
  * @param name how the one is called who has it alone; else by its id
  */
 export function budgetSentence(
-  budget: Counted & Pick<BudgetTerms, 'period' | 'tokens_max' | 'runs_max'>,
+  budget: Counted & Pick<Budget, 'period' | 'tokens_max' | 'runs_max'>,
   name?: string,
 ): string {
   const caps = [amount(budget.tokens_max, 'token'), amount(budget.runs_max, 'run')].filter(Boolean).join(' and ');
   return `${caps} ${PERIODS[budget.period]} for ${countedWords(budget, name)}`;
 }
 
-/** Returns whose use is counted together: `the deployment`, `each key`, `creator ada@example.com`. */
-export function countedWords({ subject, subject_id: id }: Counted, name = id): string {
-  if (subject === 'deployment') return 'the deployment';
-  return id === null ? `each ${subject}` : `${subject} ${name}`;
+/** Returns whose use is counted together: `the workspace`, `each deployment`, `creator ada@example.com`. */
+export function countedWords(counted: Counted, name = counted.subject_id): string {
+  const { subject, subject_id: id } = counted;
+  if (id !== null) return `${subject} ${name}`;
+  return `${ownersOf(counted) ? 'each' : 'the'} ${subject}`;
 }
 
 /** Returns how the present period is called: `this hour`, `today`. */

@@ -1,29 +1,31 @@
 import type { UsageRow } from '@runyard/contracts';
 import { expect, test } from 'vitest';
-import { isOfEach, measuresOf, shareOf, topUsers, usageRequestOf, usedWords } from './budget-use.ts';
+import { measuresOf, shareOf, topUsers, usageRequestOf, usedWords } from './budget-use.ts';
 
 const DEPLOYMENT = 'd2a5b6c1-6f0e-4d57-8f53-0c8f0e7a1b03';
 const NOW = Date.parse('2026-03-05T10:30:00Z');
-const terms = { subject: 'creator', subject_id: null, period: 'day' } as const;
+const terms = { subject: 'creator', subject_id: null, deployment_id: DEPLOYMENT, period: 'day' } as const;
+const DAY = { start_time: '2026-03-05T00:00:00.000Z', end_time: '2026-03-06T00:00:00.000Z', step: 'all', limit: 200 };
 const ofCreator = (identity: string, tokens: number, runs: number, kind = 'project_user') =>
   ({ creator: { kind, identity }, total_tokens: tokens, runs }) as UsageRow;
 
 test('what each has used is asked for by subject, and what one has used by its id', () => {
-  const day = { start_time: '2026-03-05T00:00:00.000Z', end_time: '2026-03-06T00:00:00.000Z', step: 'all' };
-  expect(usageRequestOf(terms, DEPLOYMENT, NOW)).toEqual({
-    ...day,
-    deployment_ids: [DEPLOYMENT],
-    group_by: ['creator'],
-    limit: 200,
-  });
-  const ofOne = usageRequestOf({ ...terms, subject: 'key', subject_id: 'k' }, DEPLOYMENT, NOW);
-  expect(ofOne).toEqual({ ...day, deployment_ids: [DEPLOYMENT], key_ids: ['k'], limit: 200 });
-  const ofAll = usageRequestOf({ ...terms, subject: 'deployment' }, DEPLOYMENT, NOW);
-  expect(ofAll).toEqual({ ...day, deployment_ids: [DEPLOYMENT], limit: 200 });
+  const day = { ...DAY, deployment_ids: [DEPLOYMENT] };
+  expect(usageRequestOf(terms, NOW)).toEqual({ ...day, group_by: ['creator'] });
+  expect(usageRequestOf({ ...terms, subject: 'key', subject_id: 'k' }, NOW)).toEqual({ ...day, key_ids: ['k'] });
+  expect(usageRequestOf({ ...terms, subject: 'deployment' }, NOW)).toEqual(day);
+});
+
+test('of budgets of the workspace the use of all deployments is asked for, or that of each', () => {
+  const ofWorkspace = { ...terms, deployment_id: null };
+  expect(usageRequestOf({ ...ofWorkspace, subject: 'workspace' }, NOW)).toEqual(DAY);
+  expect(usageRequestOf({ ...ofWorkspace, subject: 'deployment' }, NOW)).toEqual({ ...DAY, group_by: ['deployment'] });
+  expect(usageRequestOf(ofWorkspace, NOW)).toEqual({ ...DAY, group_by: ['creator'] });
+  expect(usageRequestOf({ ...ofWorkspace, subject_id: 'ada' }, NOW)).toEqual({ ...DAY, creators: ['ada'] });
 });
 
 test('an hour is read by hours, since a sum of all would be that of the day', () => {
-  expect(usageRequestOf({ ...terms, period: 'hour' }, DEPLOYMENT, NOW)).toMatchObject({
+  expect(usageRequestOf({ ...terms, period: 'hour' }, NOW)).toMatchObject({
     start_time: '2026-03-05T10:00:00.000Z',
     end_time: '2026-03-05T11:00:00.000Z',
     step: 'hour',
@@ -31,16 +33,10 @@ test('an hour is read by hours, since a sum of all would be that of the day', ()
 });
 
 test('an assistant is asked for only by what can be its id', () => {
-  expect(usageRequestOf({ ...terms, subject: 'assistant', subject_id: 'echo' }, DEPLOYMENT, NOW)).toBeUndefined();
-  expect(usageRequestOf({ ...terms, subject: 'assistant', subject_id: DEPLOYMENT }, DEPLOYMENT, NOW)).toMatchObject({
+  expect(usageRequestOf({ ...terms, subject: 'assistant', subject_id: 'echo' }, NOW)).toBeUndefined();
+  expect(usageRequestOf({ ...terms, subject: 'assistant', subject_id: DEPLOYMENT }, NOW)).toMatchObject({
     assistant_ids: [DEPLOYMENT],
   });
-});
-
-test('a budget is of each where it is neither of the deployment nor of one alone', () => {
-  expect(isOfEach(terms)).toBe(true);
-  expect(isOfEach({ ...terms, subject_id: 'ada@example.com' })).toBe(false);
-  expect(isOfEach({ ...terms, subject: 'deployment' })).toBe(false);
 });
 
 test('a budget is used up as far as the cap of it that is reached first', () => {
@@ -73,6 +69,14 @@ test('the five who have used the most are shown, and somebody who comes by two w
   const tops = topUsers(rows, 'creator', { tokens_max: 1_000, runs_max: 10 });
   expect(tops.map(({ id }) => id)).toEqual(['runner', 'ada', 'b', 'c', 'd']);
   expect(tops[1]!.figures).toEqual({ runs: 2, total_tokens: 700 });
+});
+
+test('of deployments that have a budget each, those come first that have used the most', () => {
+  const ofDeployment = (id: string, tokens: number) =>
+    ({ deployment_id: id, total_tokens: tokens, runs: 1 }) as UsageRow;
+  const rows = [ofDeployment('a', 10), ofDeployment('b', 30), ofDeployment('c', 0)];
+  const tops = topUsers(rows, 'deployment', { tokens_max: 100, runs_max: null });
+  expect(tops.map(({ id }) => id)).toEqual(['b', 'a']);
 });
 
 test('who has used nothing of what is capped is not among them', () => {

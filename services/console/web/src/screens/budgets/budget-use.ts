@@ -1,8 +1,9 @@
-import type { BudgetTerms, UsageFigures, UsageRequest, UsageRow } from '@runyard/contracts';
+import type { Budget, UsageFigures, UsageRequest, UsageRow } from '@runyard/contracts';
 import { isUuid } from '../../platform/uuid.ts';
 import { FILTERS } from '../usage/usage-choice.ts';
 import { filterValue } from '../usage/usage-rows.ts';
 import { endOfPeriod, startOfPeriod } from './budget-period.ts';
+import { type Counted, canBeOfOne, type Owner, ownersOf } from './budget-subject.ts';
 
 /**
  * Rows that are read of those who have used something: the journal has those with the most tokens first, and who has
@@ -11,9 +12,8 @@ import { endOfPeriod, startOfPeriod } from './budget-period.ts';
 const ROWS = 200;
 const USERS_MAX = 5;
 
-type Subject = Exclude<BudgetTerms['subject'], 'deployment'>;
 type Figures = Pick<UsageFigures, 'runs' | 'total_tokens'>;
-type Caps = Pick<BudgetTerms, 'tokens_max' | 'runs_max'>;
+type Caps = Pick<Budget, 'tokens_max' | 'runs_max'>;
 
 /** A cap of a budget, and how much of it is used. */
 export interface Measure {
@@ -30,28 +30,22 @@ export interface BudgetUser {
   figures: Figures;
 }
 
-/** Returns whether each assistant, creator or key has the budget for itself. */
-export function isOfEach({ subject, subject_id: id }: Pick<BudgetTerms, 'subject' | 'subject_id'>): boolean {
-  return subject !== 'deployment' && id === null;
-}
-
 /**
  * Returns the request for what is used of a budget in the period that a moment is in; undefined where nothing can be
- * used, since no assistant has such an id. Budgets of the same subject and period have the same request.
+ * used, since no assistant has such an id. Budgets that count the same in the same period have the same request.
  */
-export function usageRequestOf(
-  { subject, subject_id: id, period }: Pick<BudgetTerms, 'subject' | 'subject_id' | 'period'>,
-  deploymentId: string,
-  moment: number,
-): UsageRequest | undefined {
+export function usageRequestOf(budget: Counted & Pick<Budget, 'period'>, moment: number): UsageRequest | undefined {
+  const { subject, subject_id: id, deployment_id: deploymentId, period } = budget;
+  const owners = ownersOf(budget);
   if (subject === 'assistant' && id !== null && !isUuid(id)) return undefined;
   return {
     start_time: new Date(startOfPeriod(period, moment)).toISOString(),
     end_time: new Date(endOfPeriod(period, moment)).toISOString(),
     // A sum of all is that of whole days.
     step: period === 'hour' ? 'hour' : 'all',
-    deployment_ids: [deploymentId],
-    ...(subject !== 'deployment' && (id === null ? { group_by: [subject] } : { [FILTERS[subject]]: [id] })),
+    ...(deploymentId !== null && { deployment_ids: [deploymentId] }),
+    ...(owners && { group_by: [owners] }),
+    ...(canBeOfOne(subject) && id !== null && { [FILTERS[subject]]: [id] }),
     limit: ROWS,
   };
 }
@@ -80,10 +74,10 @@ export function usedWords({ unit, used, max }: Measure): string {
  * Returns who has used the most of a budget that each has. A creator who comes by several ways, such as signed in and
  * by a token, is one; runs without a creator or a key count for nobody.
  */
-export function topUsers(rows: readonly UsageRow[], subject: Subject, caps: Caps): BudgetUser[] {
+export function topUsers(rows: readonly UsageRow[], owners: Owner, caps: Caps): BudgetUser[] {
   const users = new Map<string, BudgetUser>();
   for (const row of rows) {
-    const id = filterValue(row, subject);
+    const id = filterValue(row, owners);
     if (id === undefined) continue;
     const { runs, total_tokens: tokens } = users.get(id)?.figures ?? { runs: 0, total_tokens: 0 };
     const figures = { runs: runs + row.runs, total_tokens: tokens + row.total_tokens };

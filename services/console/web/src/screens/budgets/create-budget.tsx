@@ -37,5 +37,5 @@ function Form({ place, onDone, onClose }: Omit<CreateBudgetProps, 'isOpen'>) {
     onDone(`The budget ${name} was made`);
     onClose();
   };
-  return <BudgetForm start={EMPTY} isNew action="Create" onCancel={onClose} onSave={save} />;
+  return <BudgetForm place={place} start={EMPTY} isNew action="Create" onCancel={onClose} onSave={save} />;
 }

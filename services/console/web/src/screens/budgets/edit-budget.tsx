@@ -41,5 +41,7 @@ function Form({ place, budget, onClose, onDone }: EditBudgetProps) {
     }
     onClose();
   };
-  return <BudgetForm start={draftOf(edited)} isNew={false} action="Save" onCancel={onClose} onSave={save} />;
+  return (
+    <BudgetForm place={place} start={draftOf(edited)} isNew={false} action="Save" onCancel={onClose} onSave={save} />
+  );
 }

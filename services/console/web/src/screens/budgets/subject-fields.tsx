@@ -2,17 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Fault } from '../../components/fault.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { assistantsQuery } from '../../platform/assistants.ts';
+import type { BudgetsPlace } from '../../platform/budgets.ts';
 import { canRun } from '../../platform/deployments.ts';
 import { nameOf } from '../assistants/assistant-name.ts';
 import { useDeployment } from '../deployment/use-deployment.ts';
 import type { BudgetDraft, BudgetField } from './budget-draft.ts';
+import { canBeOfOne, subjectOptions } from './budget-subject.ts';
 
-const SUBJECTS = [
-  { value: 'deployment', label: 'The whole deployment, together' },
-  { value: 'assistant', label: 'Assistants' },
-  { value: 'creator', label: 'Creators of runs' },
-  { value: 'key', label: 'Keys' },
-];
 const PERIODS = [
   { value: 'hour', label: 'An hour' },
   { value: 'day', label: 'A day' },
@@ -20,13 +16,14 @@ const PERIODS = [
 ];
 
 interface SubjectFieldsProps {
+  place: BudgetsPlace;
   draft: BudgetDraft;
   faultOf(field: BudgetField): string | undefined;
   onChange(part: Partial<BudgetDraft>): void;
 }
 
 /** The fields that say whose use is counted together, and for how long. */
-export function SubjectFields({ draft, faultOf, onChange }: SubjectFieldsProps) {
+export function SubjectFields({ place, draft, faultOf, onChange }: SubjectFieldsProps) {
   const { subject, subjectId, period } = draft;
   const field = { value: subjectId, fault: faultOf('subjectId') };
   return (
@@ -34,8 +31,8 @@ export function SubjectFields({ draft, faultOf, onChange }: SubjectFieldsProps) 
       <SelectField
         label="Whose use is counted"
         value={subject}
-        options={SUBJECTS}
-        fault={faultOf('subject') ?? (subject === 'deployment' ? field.fault : undefined)}
+        options={subjectOptions(place)}
+        fault={faultOf('subject') ?? (canBeOfOne(subject) ? undefined : field.fault)}
         // An id is that of an assistant, a creator or a key, and of no other kind.
         onChange={({ target }) => onChange({ subject: target.value as BudgetDraft['subject'], subjectId: '' })}
       />

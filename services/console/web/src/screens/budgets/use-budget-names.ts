@@ -1,24 +1,23 @@
-import type { Budget, UsageGroup } from '@runyard/contracts';
+import type { Budget } from '@runyard/contracts';
 import type { BudgetsPlace } from '../../platform/budgets.ts';
 import type { GroupValues } from '../usage/usage-rows.ts';
 import { useNames } from '../usage/use-names.ts';
+import { canBeOfOne } from './budget-subject.ts';
 
 /** Returns functions that name those whose use is counted, where the person may know their names; else by their ids. */
 export function useBudgetNames({ workspaceId, deploymentId }: BudgetsPlace, budgets: readonly Budget[]) {
-  const groups = [...new Set(budgets.map(({ subject }): UsageGroup => subject))];
+  const groups = [...new Set(budgets.map(({ subject }) => subject).filter(canBeOfOne))];
   const nameOf = useNames(workspaceId, groups, deploymentId);
   return {
     nameOf,
     /** Returns how the one is called who has a budget alone; undefined where there is none. */
     nameOfSubject: ({ subject, subject_id: id }: Budget) =>
-      id === null ? undefined : nameOf(valuesOf(subject, id), subject).name,
+      id === null || !canBeOfOne(subject) ? undefined : nameOf(valuesOf(subject, id), subject).name,
   };
 }
 
-function valuesOf(subject: Budget['subject'], id: string): GroupValues {
+function valuesOf(subject: 'assistant' | 'creator' | 'key', id: string): GroupValues {
   switch (subject) {
-    case 'deployment':
-      return { deployment_id: id };
     case 'assistant':
       return { assistant_id: id };
     case 'creator':

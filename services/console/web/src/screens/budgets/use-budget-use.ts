@@ -1,7 +1,6 @@
 import type { Budget, Usage, UsageRequest } from '@runyard/contracts';
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { BudgetsPlace } from '../../platform/budgets.ts';
 import { usageQuery } from '../../platform/usage.ts';
 import { useWorkspace } from '../../session/session.ts';
 import { useUsageChanges } from '../usage/use-usage-changes.ts';
@@ -12,11 +11,11 @@ import { usageRequestOf } from './budget-use.ts';
 const GRACE_MS = 1_000;
 
 /** Reads what is used of budgets in their present periods. Budgets that count the same are read once. */
-export function useBudgetUse({ workspaceId, deploymentId }: BudgetsPlace, budgets: readonly Budget[]) {
+export function useBudgetUse(workspaceId: string, budgets: readonly Budget[]) {
   const { may } = useWorkspace();
   const hour = usePresentHour();
   useUsageChanges(workspaceId);
-  const requestOf = (budget: Budget) => usageRequestOf(budget, deploymentId, hour);
+  const requestOf = (budget: Budget) => usageRequestOf(budget, hour);
   const requests = new Map<string, UsageRequest>();
   for (const budget of budgets) {
     const request = requestOf(budget);

@@ -11,6 +11,7 @@ import { UsageChart } from './usage-chart.tsx';
 import { fileName, fileRequest, rangeOf, type UsageChoice } from './usage-choice.ts';
 import { UsageFilters } from './usage-filters.tsx';
 import { UsageTable } from './usage-table.tsx';
+import { UsageTabs } from './usage-tabs.tsx';
 import { UsageTotals } from './usage-totals.tsx';
 import { useNames } from './use-names.ts';
 import { useUsage } from './use-usage.ts';
@@ -43,7 +44,7 @@ export function UsagePage() {
               params={{ workspaceId, deploymentId: choice.deployment }}
               className={buttonClass()}
             >
-              Budgets
+              Budgets of the deployment
             </Link>
           )}
           <Button onClick={() => file.mutate()} unavailable={file.isPending ? 'It is being read' : undefined}>
@@ -52,6 +53,7 @@ export function UsagePage() {
         </>
       }
     >
+      <UsageTabs workspaceId={workspaceId} />
       <UsageFilters {...{ workspaceId, choice }} onChange={change} />
       <Fault error={file.error} />
       <Fault error={error} onRetry={refetch} />
