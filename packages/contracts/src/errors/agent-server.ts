@@ -12,11 +12,13 @@ export const AGENT_SERVER_ERRORS = {
     status: 402,
     meaning: 'A budget of the deployment is used up for this period, and is set to refuse with 402. Nothing was done.',
     remedy: 'Wait for the next period, which the message names, or raise the budget.',
+    refusal: 'budget',
   },
   budget_exhausted_for_now: {
     status: 429,
     meaning: 'A budget of the deployment is used up for this period, and is set to refuse with 429. Nothing was done.',
     remedy: 'Wait for the next period, in `Retry-After` seconds, or raise the budget.',
+    refusal: 'budget',
   },
   thread_or_assistant_not_found: {
     status: 404,
