@@ -48,6 +48,7 @@ describe.each(here)('%s offers', (shell) => {
     ['runyard d', ['deploy', 'dev', 'doctor']],
     ['runyard deploy ', ['list', 'logs', 'revisions']],
     ['runyard --verbose deploy revisions ', ['list']],
+    ['runyard deploy budgets ', ['list', 'add', 'change', 'remove']],
     ['runyard completion ', ['bash', 'fish', 'zsh']],
   ])('commands, and words that arguments may be: %s', async (line, words) => {
     expect(await offered(line)).toEqual(expect.arrayContaining(words));
@@ -69,6 +70,8 @@ describe.each(here)('%s offers', (shell) => {
     ['runyard new --template ', ['react-agent', 'retrieval', 'deep-agent', 'custom-auth']],
     ['runyard new -t re', ['react-agent', 'retrieval']],
     ['runyard deploy --deployment-type p', ['prod']],
+    ['runyard deploy budgets add --per ', ['workspace', 'deployment', 'assistant', 'creator', 'key']],
+    ['runyard deploy budgets change --refuse-with ', ['402', '429']],
   ])('values of options: %s', async (line, values) => {
     expect((await offered(line)).sort()).toEqual([...values].sort());
   });

@@ -3,6 +3,7 @@ import { CliError, ExitCode } from '../cli-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import { type ConnectionFlags, withControlPlane } from '../connection/connect.ts';
 import type { BudgetScope } from '../connection/control-plane.ts';
+import { toPlainLine } from '../output/plain-text.ts';
 import { formatTable } from '../output/table.ts';
 
 export interface BudgetFlags extends ConnectionFlags {
@@ -22,7 +23,7 @@ export async function listBudgets(flags: BudgetFlags & { json: boolean }, contex
   } else {
     const rows = budgets.map((budget) => [
       budget.id,
-      budget.name,
+      toPlainLine(budget.name),
       countedOf(budget),
       capsOf(budget),
       budget.mode,
@@ -42,11 +43,11 @@ export async function addBudget(
   if (terms.tokens_max === undefined && terms.runs_max === undefined)
     throw new CliError('A budget caps something: --tokens, --runs or both.', ExitCode.usage);
   await withControlPlane(flags, context, async ({ controlPlane }) =>
-    tell('made', await controlPlane.createBudget(scope, terms), context),
+    reportBudget('made', await controlPlane.createBudget(scope, terms), context),
   );
 }
 
-/** Changes a budget. @throws CliError when nothing is to change */
+/** Changes a budget. @throws CliError when nothing is to change, or no cap would be left */
 export async function changeBudget(
   id: string,
   { patch, ...flags }: BudgetFlags & { patch: BudgetPatch },
@@ -55,8 +56,11 @@ export async function changeBudget(
   const scope = scopeOf(flags);
   if (Object.keys(patch).length === 0)
     throw new CliError('Say what is to change: --name, --tokens, --runs, --mode or --refuse-with.', ExitCode.usage);
+  // The platform alone knows whether removing one of the two leaves the other.
+  if (patch.tokens_max === null && patch.runs_max === null)
+    throw new CliError('A budget caps something: keep --tokens, --runs or both, or remove it.', ExitCode.usage);
   await withControlPlane(flags, context, async ({ controlPlane }) =>
-    tell('changed', await controlPlane.patchBudget(scope, id, patch), context),
+    reportBudget('changed', await controlPlane.patchBudget(scope, id, patch), context),
   );
 }
 
@@ -74,15 +78,18 @@ function scopeOf({ deploymentId, workspace }: BudgetFlags): BudgetScope {
   return deploymentId === undefined ? 'workspace' : { deploymentId };
 }
 
-function tell(done: string, budget: Budget, { stdout }: CommandContext): void {
-  stdout.write(`The budget ${budget.name} (${budget.id}) is ${done}: ${capsOf(budget)}, ${countedOf(budget)}.\n`);
-  if (!budget.is_reached) stdout.write(`Not in force yet: ${budget.message ?? 'a deployment has not confirmed it'}\n`);
+function reportBudget(done: string, budget: Budget, { stdout }: CommandContext): void {
+  const name = toPlainLine(budget.name);
+  stdout.write(`The budget ${name} (${budget.id}) is ${done}: ${capsOf(budget)}, ${countedOf(budget)}.\n`);
+  if (budget.is_reached) return;
+  stdout.write(`Not in force yet: ${toPlainLine(budget.message ?? 'a deployment has not confirmed it')}\n`);
 }
 
-function countedOf({ subject, subject_id: id }: Budget): string {
+function countedOf({ subject, subject_id: id, deployment_id: deploymentId }: Budget): string {
   if (subject === 'workspace') return 'the workspace';
-  if (id !== null) return `${subject} ${id}`;
-  return subject === 'deployment' ? 'the deployment' : `each ${subject}`;
+  // The platform refuses NUL alone in it, so it may hold what a terminal obeys.
+  if (id !== null) return `${subject} ${toPlainLine(id)}`;
+  return subject === 'deployment' && deploymentId !== null ? 'the deployment' : `each ${subject}`;
 }
 
 function capsOf({ tokens_max: tokens, runs_max: runs, period }: Budget): string {
@@ -94,5 +101,6 @@ function capsOf({ tokens_max: tokens, runs_max: runs, period }: Budget): string 
 }
 
 function reachOf({ is_reached: isReached, message }: Budget): string {
-  return isReached ? 'yes' : (message ?? 'no');
+  if (isReached) return 'yes';
+  return message === null ? 'no' : `no: ${toPlainLine(message)}`;
 }
