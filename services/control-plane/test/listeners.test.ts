@@ -340,13 +340,13 @@ describe('a deployment', () => {
       const registry = new RegistryAddress('https://agents.example.com');
       const cipher = new Cipher(platform.encryptionKey);
       const told = { secrets: new SecretSets(cipher), tokens, keys: new DeploymentKeys(cipher), registry };
-      const { deployment, revision, halt } = database.prisma;
+      const { deployment, revision, halt, budget, exhaustedBudget } = database.prisma;
       const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
         const found = await deployment.findMany(query);
         await deploy(listener);
         return found;
       };
-      const queries = { deployment: { findMany }, revision, halt } as unknown as Queries;
+      const queries = { deployment: { findMany }, revision, halt, budget, exhaustedBudget } as unknown as Queries;
       const own = { listenerId: listener.id };
       const nothing = await readDesiredState(database.prisma, own, told);
       expect(await readDesiredState(queries, own, told)).toEqual(nothing);
