@@ -421,3 +421,19 @@ it('a long attempt tells what it uses while it goes on, once a second', async ()
   await writer.flush();
   expect(recordUsage).toHaveBeenCalledOnce();
 });
+
+const modelWith = (inputTokens: number) => ({
+  ...{ provider: 'p', model: 'm', calls: 1, failed: 0, inputTokens, outputTokens: 0 },
+  ...{ cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 },
+});
+
+it('a host that reports less than before takes nothing back of what budgets have counted', async () => {
+  const recordUsage = vi.fn(async (_used: UsedRun) => undefined);
+  const run = { ...execute().run, budgets: 'shadow' as const };
+  const writer = new UsageWriter({ engine: { recordUsage }, run, onExhausted: vi.fn(), logger: quietLogger });
+  for (const tokens of [100, 40, 130]) {
+    writer.receive({ models: [modelWith(tokens)], tools: [] });
+    await writer.flush();
+  }
+  expect(recordUsage.mock.calls.map(([{ tokens }]) => tokens)).toEqual([100, 0, 30]);
+});

@@ -58,7 +58,9 @@ export class UsageWriter {
     this.#timer = undefined;
     const { engine, run, onExhausted } = this.#options;
     const { runId, threadId, assistantId, attempt } = run;
-    const tokens = usage.models.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+    const reported = usage.models.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+    // Code of the project can make its host report less than before: nothing is taken back.
+    const tokens = Math.max(reported, this.#counted);
     const exhausted = await engine.recordUsage({
       ...{ runId, threadId, assistantId, attempt, usage: toEventUsage(usage) },
       ...(run.budgets && { tokens: tokens - this.#counted }),
