@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { WebhookReceiver } from '@runyard/test-kit';
+import { WebhookReceiver, waitFor } from '@runyard/test-kit';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { startBrowser } from '../../harness/browser.ts';
@@ -45,10 +45,16 @@ it('a cron is made in the browser, corrected, changed, paused and deleted', asyn
   const { cron_id: id } = cron!;
   expect(cron).toMatchObject({ timezone: 'Asia/Tokyo', metadata: { team: 'blue' }, thread_id: null });
 
-  // Other tests make crons that fire sooner.
+  // Other tests make crons that fire sooner, and the list is read anew meanwhile.
+  const edit = page.getByRole('button', { name: `Edit the cron ${schedule}` });
   const more = page.getByRole('button', { name: /^More/ });
-  while (await more.isVisible()) await more.click();
-  await page.getByRole('button', { name: `Edit the cron ${schedule}` }).click();
+  const seesEdit = async () => {
+    if (await edit.isVisible()) return true;
+    if (await more.isVisible()) await more.click();
+    return false;
+  };
+  await waitFor(seesEdit, { what: 'the cron in the list' });
+  await edit.click();
   const edited = page.getByRole('dialog', { name: `Edit the cron ${schedule}` });
   await edited.getByLabel('End (optional)').fill('2032-01-01T10:00');
   await edited.getByRole('button', { name: 'Save' }).click();
