@@ -2,7 +2,7 @@
 export const PERIOD_START = `date_trunc(b.period, now(), 'UTC')`;
 
 /** SQL for the end of that period: months have their own lengths. */
-export const PERIOD_END = `((${PERIOD_START} AT TIME ZONE 'UTC' + ('1 ' || b.period)::interval) AT TIME ZONE 'UTC')`;
+const PERIOD_END = `((${PERIOD_START} AT TIME ZONE 'UTC' + ('1 ' || b.period)::interval) AT TIME ZONE 'UTC')`;
 
 /** Columns of budget `b` that its refusals need. */
 export const TERMS = `b.budget_id, b.name, b.period, b.tokens_max::float8, b.runs_max::float8, b.is_enforced,

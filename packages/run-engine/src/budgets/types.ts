@@ -1,12 +1,10 @@
 /** Budgets: how much of a deployment may be used in a period. */
 
-export type BudgetPeriod = 'hour' | 'day' | 'month';
-
 /** A budget that has nothing left in the present period. */
 export interface ExhaustedBudget {
   budgetId: string;
   name: string;
-  period: BudgetPeriod;
+  period: 'hour' | 'day' | 'month';
   /** The cap that was reached. */
   measure: 'tokens' | 'runs';
   max: number;

@@ -20,7 +20,7 @@ export function Section({
           <h2 id={id} className="text-lg font-semibold">
             {title}
           </h2>
-          {about && <p className="max-w-prose text-faint">{about}</p>}
+          {about && <p className="max-w-prose text-faint [&_a]:underline">{about}</p>}
         </div>
         {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>
