@@ -42,12 +42,14 @@ const BUSY = 'Thread is already running a task. Wait for it to finish or choose 
  * error in an item's place concerns that item alone, and nothing of it was written. It does not wait for a thread that
  * another transaction has locked: a run of such a thread gets a `ThreadHeldError`.
  *
+ * @param hasReadBudgets whether these runs were looked at by the budgets that there are
  * @throws HaltedError while the deployment is halted, UnreadBudgetsError, for all of them
  */
 export async function createRuns(
   client: pg.ClientBase,
   batch: EncodedRun[],
   { events, budgets, threadTtl, waitingRunsMax }: CreationRules,
+  hasReadBudgets: boolean,
 ): Promise<(CreatedRun | Error)[]> {
   const threads = await lockOrCreateThreads(client, batch, threadTtl);
   const taken = await takeStatelessThreads(client, batch);
@@ -61,7 +63,7 @@ export async function createRuns(
 
   const accepted = await continueTasks(client, unrefused, threads.interrupted, events);
   const cancelled = await cancelConflictingRuns(client, accepted, busy, events);
-  const createdAt = await insertRuns(client, accepted, { events, budgets });
+  const createdAt = await insertRuns(client, accepted, { events, budgets, hasReadBudgets });
   await recordRefusedWebhooks(client, accepted);
   await storePushConfigs(client, pushConfigsOf(accepted));
   const created = accepted.values();
@@ -299,7 +301,7 @@ async function cancelConflictingRuns(
 async function insertRuns(
   client: pg.ClientBase,
   items: EncodedRun[],
-  { events, budgets }: Pick<CreationRules, 'events' | 'budgets'>,
+  { events, budgets, hasReadBudgets }: Pick<CreationRules, 'events' | 'budgets'> & { hasReadBudgets: boolean },
 ): Promise<Date> {
   const { rows } = await client.query<{ created_at: Date; has_budgets: boolean }>({
     name: 'engine_insert_runs',
@@ -328,18 +330,18 @@ async function insertRuns(
              AND ($${INPUT_PARAMETERS + 5} OR NOT EXISTS (SELECT 1 FROM budget))
            ORDER BY position
            RETURNING created_at, EXISTS (SELECT 1 FROM budget) AS has_budgets`,
-    values: [...inputValues(items), ...templateValues(events.templates.created), budgets.areRead],
+    values: [...inputValues(items), ...templateValues(events.templates.created), hasReadBudgets],
   });
   const [first] = rows;
-  if (!first) throw await refusalOfAll(client, budgets);
+  if (!first) throw await refusalOfAll(client, budgets, hasReadBudgets);
   budgets.areRead = first.has_budgets;
   return first.created_at;
 }
 
-async function refusalOfAll(client: pg.ClientBase, budgets: Budgets): Promise<Error> {
+async function refusalOfAll(client: pg.ClientBase, budgets: Budgets, hasReadBudgets: boolean): Promise<Error> {
   const halt = await findHalt(client);
   if (halt) return new HaltedError(halt.reason);
-  if (budgets.areRead) return new HaltedError('it is being resumed');
+  if (hasReadBudgets) return new HaltedError('it is being resumed');
   budgets.areRead = true;
   return new UnreadBudgetsError('The deployment has budgets now');
 }

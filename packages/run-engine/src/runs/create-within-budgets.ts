@@ -39,12 +39,13 @@ export async function createRunsWithinBudgets(
   batch: EncodedRun[],
   rules: CreationRules,
 ): Promise<(CreatedRun | Error)[]> {
-  if (!rules.budgets.areRead) return createRuns(client, batch, rules);
+  // Another creation may find budgets in the meantime, which these runs were not looked at by.
+  if (!rules.budgets.areRead) return createRuns(client, batch, rules, false);
   const chargesOf = await lockCharges(client, batch);
-  if (!chargesOf) return createRuns(client, batch, rules);
+  if (!chargesOf) return createRuns(client, batch, rules, true);
   const { refusals, reached } = admit(batch, chargesOf);
   const admitted = batch.filter((item) => !refusals.has(item));
-  const results = admitted.length > 0 ? await createRuns(client, admitted, rules) : [];
+  const results = admitted.length > 0 ? await createRuns(client, admitted, rules, true) : [];
   const byItem = new Map(admitted.map((item, index) => [item, results[index]!]));
   await charge(
     client,
